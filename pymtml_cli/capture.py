@@ -5,6 +5,8 @@ identifies the machine is masked unless --unmasked; the comments at the head of 
 """
 
 import argparse
+import glob
+import os
 import re
 import sys
 import time
@@ -539,6 +541,7 @@ def profile(unmasked):
     else:
         machine["reinit"] = again
     lines = heading("library %s, driver %s" % (library, driver), unmasked) + failure_lines(walk, absent)
+    lines += driver_lines(walk)
     lines += section("machine", machine)
     for name in sorted(walk.definitions, key=natural):
         lines += section(name, walk.definitions[name])
@@ -588,6 +591,86 @@ def failure_lines(walk, absent):
     for (function, code), labels in by_failure.items():
         lines.append("# %s: %s (%s)" % (function, code_name(code), "; ".join(dict.fromkeys(labels))))
     return lines + walk.excesses
+
+
+# ---- The driver's files, as comments: their forms, without numbers and names of processes, and UUIDs ----
+
+DRIVER_FILES = "version gpu*/devname gpu*/status gpu*/memory gpu*/int_status gpu*/vram_info gpu*/proc_util"
+DRIVER_FILES += " gpu*/event_report gpu*/mpc gpu*/mpc/* gpu*/mpc/gi*/*"
+MOST_BYTES, MOST_LINES, MOST_FILES = 1 << 14, 40, 4096
+SAMPLE_SECONDS = 0.3  # the driver counts shares of time from the first look at them on
+UUID = re.compile(r"[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}")
+# Lines that name neither processes nor machines; of all others, letters and digits are replaced
+KNOWN = re.compile(
+    r"package version:|device:|mtgpu\.[0-9]+\Z|mtgpu_proc_util_|int status:|target [0-9]+ |MemoryUsage\w+\s|MemTotal\s"
+    r"|(Driver|Firmware) Status:|\s*Pid\b[\s\w]*\Z|[\w\s]+: *[0-9x%:]+\s*\Z"
+)
+ROW = re.compile(r"(\s*)([0-9]+)(\s+)([0-9]+)(\s.*%\s*)(\S.*)?\Z")
+
+
+def driver_lines(walk):
+    """What the driver's files look like (list of str); a file of the form of one before only refers to that."""
+    root, lines, seen = os.path.join(pymtml._proc_root(), "driver", "musa"), [], {}
+    for pattern in DRIVER_FILES.split():
+        for path in sorted(glob.glob(os.path.join(root, pattern)))[:MOST_FILES]:
+            name = os.path.relpath(path, root)
+            try:
+                text = driver_text(walk, path)
+            except OSError as error:
+                text = [str(error.strerror)]
+            first = seen.setdefault((pattern, re.sub("[0-9]+", "0", "".join(text))), name)
+            if first != name and not name.endswith("devname"):
+                text = ["as " + first]
+            lines += ["# %s: %s" % (escaped(name), escaped(line)) for line in text or ["empty"]]
+    return ["# Files of the driver, in %s:" % escaped(root)] * bool(lines) + lines
+
+
+def driver_text(walk, path):
+    """The lines of a file of the driver, or what there is to say of it (list of str; raises OSError)."""
+    if os.path.isdir(path):
+        return ["folder with " + " ".join(sorted(os.listdir(path))[:MOST_LINES])]
+    if os.path.basename(path) == "event_report":
+        content = pymtml._event_bytes(path)
+        return ["%d bytes" % len(content)] + [event(content[at : at + 256]) for at in range(0, len(content), 256)]
+    if os.path.basename(path) == "proc_util" and read_bytes(path):
+        time.sleep(SAMPLE_SECONDS)
+    lines = [line for line in read_bytes(path).decode("latin-1").split("\n") if line]
+    shown = lines if walk.unmasked else [masked_line(walk, line) for line in lines[:MOST_LINES]]
+    return shown[:MOST_LINES] + ["and %d more lines" % (len(lines) - MOST_LINES)] * (len(lines) > MOST_LINES)
+
+
+def read_bytes(path):
+    with open(path, "rb", opener=pymtml._open_nonblocking) as file:
+        return file.read(MOST_BYTES) or b""
+
+
+def event(record):
+    """Type, length and version of a record of events; of an XID also number, scope and severity."""
+    numbers = [record[at : at + 4][::-1].hex() for at in (0, 4, 24, 28, 32)]
+    return "type %s length %s version %s xid %s scope and severity %s" % tuple(numbers)
+
+
+def masked_line(walk, line):
+    row = ROW.match(line)
+    if row is None:
+        return UUID.sub("UUID", line) if KNOWN.match(line) else re.sub("[A-Za-z]", "x", re.sub("[0-9]", "9", line))
+    before, pid, between, vpid, shares, name = row.groups()
+    name = walk.masked("program", (name or "")[: SERIAL_LENGTH - 1])  # so short, no letter of it is kept
+    facts = "; ".join(process_facts(number) for number in (pid, vpid))
+    pid, vpid = walk.masked("process", pid), walk.masked("process", vpid)
+    return "".join((before, pid, between, vpid, shares, name, "    <- ", facts))
+
+
+def process_facts(number):
+    """What /proc says of a number in a row: which of the card's nodes the process holds."""
+    folder = os.path.join(pymtml._proc_root(), number)
+    try:
+        depth = re.search(rb"(?m)^NSpid:(.*)|\Z", read_bytes(os.path.join(folder, "status"))).group(1) or b""
+        held = {os.path.basename(os.readlink(file)) for file in glob.glob(os.path.join(folder, "fd", "*"))}
+    except OSError as error:
+        return "no process here: %s" % error.strerror
+    nodes = sorted(name for name in held if re.match(r"(mtgpu\.|renderD|card)[0-9]+\Z", name))
+    return "NSpid of %d, holds %s" % (len(depth.split()), " ".join(nodes) or "no node")
 
 
 def parser():

@@ -57,6 +57,7 @@ SUBCOMMANDS = {
     "power-profiles": _refused("power profiles, which these cards do not have"),
     "power-smoothing": _refused("power smoothing, which these cards do not have"),
     "prm": _refused("PRM registers, which these cards do not have"),
+    "xid": Subcommand("health.xid", "errors that the driver has recorded, the oldest first"),
     "run": Subcommand("dropin.run", "run a program with pymtml in place of pynvml"),
 }
 

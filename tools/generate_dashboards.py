@@ -57,6 +57,11 @@ WORST = "topk(30, %s)" % one_of(
     ),
     ("count by (instance) (mthreads_gpu_up{%s} == 0)" % WHOLE, 60, "cards do not answer"),
     (
+        'count by (instance) (mthreads_gpu_xid_records{severity="fatal",scope!="process"} > 0)',
+        50,
+        "cards with fatal XIDs",
+    ),
+    (
         'count by (instance) (mthreads_gpu_ecc_errors_total{kind="uncorrected",scope="volatile"} > 0)',
         40,
         "cards with uncorrected memory errors",
@@ -246,6 +251,13 @@ HOST = (
         "Queries that failed in the last hour",
         (8, 8),
         'sum by (gpu, query, code) (increase(mthreads_gpu_query_errors_total{instance="$host"}[1h])) > 0',
+    ),
+    chart(
+        "table",
+        "XIDs",
+        (8, 8),
+        'sum by (gpu, xid, name, severity, scope) (max without (hpc_job) (mthreads_gpu_xid_records{instance="$host"}))',
+        text="That are fresh, by the limit xid-hours of pymtml health",
     ),
     chart("state-timeline", "GPUs answer", (8, 8), [(of_host("mthreads_gpu_up"), GPU)], names={0: "no", 1: "yes"}),
     curves("Utilization", "mthreads_gpu_utilization_ratio", 'engine="gpu"', unit="percentunit"),

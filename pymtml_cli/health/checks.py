@@ -4,10 +4,12 @@ Each question is asked of each card, and has one of three outcomes: a finding (N
 not reported (N/A). A question that fails is CRITICAL, because the state of the card is then unknown.
 """
 
+import time
 from collections import namedtuple
 
 import pymtml
-from pymtml_cli.common.text import safe
+from pymtml_cli.common.text import fit, safe
+from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Implausible, Unknown, uuid_of
 from pymtml_cli.readings.processes import compute_processes, unseen_text
 from pymtml_cli.readings.table import READINGS, fan, mostly_implausible, value_of
@@ -27,8 +29,11 @@ Outcome = namedtuple("Outcome", "level text value limit advice silent asked", de
 # A check: its questions in order (none if it is about the machine), each with its text for a good outcome; doctor's
 # advice; ``noted``: whether doctor also reports a NOTE (other NOTEs are counters, and no sign that anything is wrong);
 # ``among``: a question that compares all cards by what they have answered; ``measured``: whether its texts have
-# measured numbers, which `compare` passes over; ``finds``: its row in docs/command.md, with the default limits.
-Check = namedtuple("Check", "name finds questions advice noted among measured", defaults=({}, None, False, None, True))
+# measured numbers, which `compare` passes over; ``of_files``: whether its questions are asked of the driver's files
+# instead of the card, and so also if that does not answer; ``finds``: its row in docs/command.md, with the default
+# limits.
+_DEFAULTS = ({}, None, False, None, True, False)
+Check = namedtuple("Check", "name finds questions advice noted among measured of_files", defaults=_DEFAULTS)
 
 # Limit: (default, least, most, help). A default of None is the card's own limit, or follows from the card.
 LIMITS = {
@@ -39,6 +44,7 @@ LIMITS = {
     "max-retired-pages": (60, 0, 10**15 - 1, "retired memory pages"),
     "max-pcie-replays": (100, 0, 10**15 - 1, "repeated PCIe packets"),
     "min-pcie-generation": (None, 1, 100, "PCIe generation of a busy card (default: one below the card's)"),
+    "xid-hours": (24, 1, 8760, "hours for which an XID counts as fresh"),
     "max-idle-power": (50, 1, 1000, "percent of the power limit at a utilization of 0 percent"),
     "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
 }
@@ -278,6 +284,67 @@ def seen_processes(card, limits):
     return well_or(NOTE, unseen_text(unseen), unseen, 0, unseen)
 
 
+# ---- Questions of the driver's files: functions of Files and the limits that return a list of Outcome ----
+
+
+def firmware(files, limits):
+    """What the driver itself says of the card, and what it has counted."""
+    if isinstance(files.status, driver_files.Unread):
+        return [Outcome(CRITICAL if files.status.failed else NOT_AVAILABLE, "status: " + files.status.why)]
+    found = []
+    for name, word, why in driver_files.states(files.status):
+        if word != driver_files.GOOD:
+            text = fit("%s %s%s" % (name, word, " (%s)" % why if why else ""), 80)
+            found.append(Outcome(CRITICAL if word in driver_files.BAD else WARNING, text))
+    counted = ", ".join("%s %d" % (name, number) for _, name, number in driver_files.counts(files.status))
+    found += [Outcome(NOTE, "since the driver was loaded: " + counted)] if counted else []
+    return found or [well()]
+
+
+# What to do about an XID, by its number (hexadecimal), else by its scope
+ADVICE = {
+    "2000005": DRAIN,
+    "2000006": DRAIN,
+    "5000001": "look at the fan",
+    "5000003": "look at fans, air flow and the power limit",
+    "6000001": "a card that fell off the bus needs a reset or a reboot; if that happens again, reseat it",
+    "7000001": "`pymtml mtlink -s` shows all links; reseat the board or the bridge",
+    "process": "look at the program",
+    "gpu": "drain the card and reset it",
+}
+ADVICE.update(dict.fromkeys(("7000003", "7000004"), ADVICE["7000001"]))
+CLOCKS_DIFFER = 60  # seconds that a record may lie in the future
+
+
+def xid(files, limits):
+    """Whether the driver has recorded errors that concern more than one program; a line for each number."""
+    if isinstance(files.xids, driver_files.Unread):
+        return [Outcome(CRITICAL if files.xids.failed else NOT_AVAILABLE, "event_report: " + files.xids.why)]
+    records, strange = files.xids
+    now, groups = time.time(), {}
+    for one in records:
+        level = NOTE
+        if is_fresh(one, files, limits, now) and one.scope != driver_files.OF_A_PROCESS:
+            level = {driver_files.FATAL: CRITICAL, driver_files.NOTED: NOTE}.get(one.severity, WARNING)
+        groups.setdefault((level, one.number, one.severity, one.scope), []).append(one)
+    found = []
+    for (level, _, severity, scope), those in groups.items():
+        last, number = those[-1], driver_files.number(those[-1])
+        text = "XID %s %s(%s, %s)" % (number, last.name + " " if last.name else "", severity, scope)
+        when = driver_files.when(last, "%Y-%m-%d %H:%M:%S") or "a time that cannot be"
+        text += " %d times, last at %s" % (len(those), when) if len(those) > 1 else " at " + when
+        advice = ADVICE.get(number, ADVICE.get(scope, "drain the host and reboot"))
+        found.append(Outcome(level, text, len(those), None, "" if severity == driver_files.NOTED else advice))
+    if strange:
+        found.append(Outcome(NOTE, "%d record(s) of the driver's events are not understood" % strange))
+    return found or [well()]
+
+
+def is_fresh(record, files, limits, now):
+    """Whether an XID still counts: not after a reset by pymtml, nor after some hours. One of the future never ages."""
+    return max(now - 3600 * limits["xid-hours"], files.reset) <= record.time <= now + CLOCKS_DIFFER
+
+
 # ---- Questions that compare cards: (card, Outcome) of each that differs from others of its name (iterators) ----
 
 
@@ -315,6 +382,14 @@ CHECKS = {check.name: check for check in (
     Check("devices", "CRITICAL: no card, or not the number that `--expect` requires", measured=False),
     Check("answers", "CRITICAL: the card does not answer; WARNING: it reports nothing at all", {answers: None},
           "look at dmesg; a card that fell off the bus needs a reset or a reboot", measured=False),
+    Check("firmware",
+          "the driver's own word in `/proc/driver/musa`, CRITICAL: %(bad)s; WARNING: any other but OK; what it counted "
+          "of recoveries and errors is a NOTE", {firmware: "driver and firmware are OK"},
+          "look at dmesg; drain the card and reset it, or reboot", of_files=True),
+    Check("xid",
+          "errors that the driver has recorded (XIDs), CRITICAL: a fatal one that concerns more than one program; "
+          "WARNING: a warning of that kind; NOTE: all others, and those older than `--xid-hours` (%(xid-hours)d) or "
+          "than a reset by `pymtml -r`", {xid: "no XIDs"}, "`pymtml xid` lists them", of_files=True),
     Check("memory", "WARNING: more in use than there is", {memory: "no more memory in use than there is"},
           "seen with the IOMMU off: turn it on, or do not trust memory numbers"),
     Check("utilization",
@@ -359,6 +434,7 @@ CHECKS = {check.name: check for check in (
 )}
 # fmt: on
 OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
+OF_FILES = tuple(name for name, check in CHECKS.items() if check.of_files)
 
 
 def are_measured(check):
@@ -368,7 +444,7 @@ def are_measured(check):
 
 def markdown():
     """The table of checks in docs/command.md."""
-    numbers = dict(default_limits(), hottest=HOTTEST, busy=BUSY_UTILIZATION)
+    numbers = dict(default_limits(), hottest=HOTTEST, busy=BUSY_UTILIZATION, bad=", ".join(driver_files.BAD))
     rows = ["| `%s` | %s |\n" % (name, check.finds % numbers) for name, check in CHECKS.items()]
     return "| check | finding |\n|---|---|\n" + "".join(rows)
 
@@ -384,10 +460,18 @@ def identity(card):
 
 def outcomes(card, check, limits):
     """The outcomes of a check's questions on a card (list of Outcome)."""
+    files = driver_files.of(card) if CHECKS[check].of_files else None
+    if CHECKS[check].of_files and files is None:
+        return [Outcome(NOT_AVAILABLE, "not known, as the driver has no files of the card")]
+    return _outcomes(files or card, check, limits)
+
+
+def _outcomes(asked, check, limits):
+    """The same of what the questions are asked of."""
     found = []
     for question, good in CHECKS[check].questions.items():
         try:
-            found += [one if one.text else one._replace(text=good) for one in question(card, limits)]
+            found += [one if one.text else one._replace(text=good) for one in question(asked, limits)]
         except Failed as failed:
             what, unknown = failed.args
             failure = Outcome(CRITICAL, "%s: %s" % (what, unknown.reason))
@@ -406,18 +490,36 @@ def driver_finding(level, text, limit=None):
     return finding("driver", Outcome(level, text, None, limit))
 
 
+def file_findings(look, limits, names=OF_FILES):
+    """What is wrong by the driver's files alone: {directory: list of Finding about the machine}."""
+    found = {}
+    for files in look.found.values():
+        for check in names:
+            wrong = [one for one in _outcomes(files, check, limits) if SEVERITY[one.level]]
+            texts = [one._replace(text="%s: %s" % (driver_files.shown(files), one.text)) for one in wrong]
+            found.setdefault(files.directory, []).extend(finding(check, one) for one in texts)
+    return found
+
+
+def file_levels(look, limits, names=OF_FILES):
+    """The same in short ({check: 1 or 2})."""
+    wrong = [one for found in file_findings(look, limits, names).values() for one in found]
+    return {one.check: max(SEVERITY[other.level] for other in wrong if other.check == one.check) for one in wrong}
+
+
 def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
     """(check, list of Outcome) of a card's checks (iterator); a card that answers nothing is not asked further.
 
     ``asking`` is called with the name of each check before its questions are asked.
     """
-    found = []
+    silent = False
     for check in names:
-        if is_silent(found):
-            found = [not_asked("the card")]
-        else:
-            asking(check)
-            found = outcomes(card, check, limits)
+        if silent and not CHECKS[check].of_files:
+            yield check, [not_asked("the card")]
+            continue
+        asking(check)
+        found = outcomes(card, check, limits)
+        silent = silent or is_silent(found)
         yield check, found
 
 

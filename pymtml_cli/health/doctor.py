@@ -21,6 +21,7 @@ from pymtml_cli.common.files import read
 from pymtml_cli.common.text import json, safe, some
 from pymtml_cli.health import checks, containers
 from pymtml_cli.health.containers import container
+from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, host, musa_version
 from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
@@ -84,7 +85,9 @@ def examine():
     if loaded:
         yield library_finding()
         yield functions_finding()
-    yield from system_findings(loaded and hasattr(pymtml.nvmlLib, "mtmlSimReload"), loaded)
+    simulated = loaded and hasattr(pymtml.nvmlLib, "mtmlSimReload")
+    yield from system_findings(simulated, loaded)
+    yield from file_findings(simulated or container())  # which has a finding of its own where there are none
     if isinstance(initialized, Unknown):
         yield init_failure(initialized.error)
         return
@@ -251,10 +254,11 @@ def system_findings(simulated, loaded):
     yield Finding(NOTE if inside else OK, "container", "inside a container (%s)" % inside if inside else "none seen")
     for found in containers.findings(loaded) if inside else ():
         yield Finding(*found)
-    version = read(os.path.join(pymtml._sys_root(), "module", "mtgpu", "version"))
-    load = "modprobe mtgpu, and look at dmesg"
-    if version is not None:
-        yield Finding(OK, "module", "kernel module mtgpu %s" % version.strip())
+    version, load = driver_files.version(), "modprobe mtgpu, and look at dmesg"
+    # The published drivers, up to 3.0.0, have no MODULE_VERSION, and so no file `version` in this folder.
+    if isinstance(version, str) or os.path.isdir(os.path.join(pymtml._sys_root(), "module", "mtgpu")):
+        known = "version not reported" if isinstance(version, driver_files.Unread) else version
+        yield Finding(OK, "module", "kernel module mtgpu, %s" % known)
     elif inside:
         yield Finding(NOTE, "module", "kernel module mtgpu not seen from inside the container")
     else:
@@ -271,19 +275,30 @@ def system_findings(simulated, loaded):
         yield Finding(OK, "rights", "all nodes readable and writable")
     else:
         yield Finding(NOT_APPLICABLE, "rights", "no nodes")
-    yield table_finding(pymtml._proc_root())
 
 
-def table_finding(proc):
-    tables = glob.glob(os.path.join(proc, "driver", "musa", "gpu*", "proc_util"))
-    readable = [table for table in tables if read(table) is not None]
-    if tables and len(readable) == len(tables):
-        return Finding(OK, "processes", "the driver's process tables can be read (%s)" % os.path.dirname(tables[0]))
-    if tables:
-        text = "%d of %d process tables of the driver cannot be read" % (len(tables) - len(readable), len(tables))
-        return Finding(NOTE, "processes", text, "processes of other users stay hidden: run as root to see them")
-    text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % proc
-    return Finding(NOTE, "processes", text, "only root sees those of other users")
+def file_findings(may_lack):
+    """Which of the driver's files are there, and which of them are understood (iterator)."""
+    names = driver_files.directories()
+    if not names:
+        text = "no files of the driver below %s: shares of processes, state and XIDs of cards are not known"
+        if not may_lack:
+            yield Finding(NOTE, "files", text % driver_files.root())
+        return
+    groups = {}
+    for name in names:
+        files = driver_files.described(name)
+        known = [file + (" (%s)" % form if form else "") for file, (form, _) in files.items() if form is not None]
+        missing = [file for file in driver_files.FORMS if file not in files]
+        text = "understood: " + ", ".join(known) + ("; not there: " + ", ".join(missing) if missing else "")
+        groups.setdefault((OK, text, None), []).append(name)
+        for file, why in [(file, why) for file, (form, why) in files.items() if form is None]:
+            step = "run as root, or report it with what `pymtml capture` prints"
+            groups.setdefault((NOTE, "%s is there, and not understood: %s" % (file, why), step), []).append(name)
+    if driver_files.version() is driver_files.NOT_UNDERSTOOD:
+        groups[NOTE, "version is there, and not understood", None] = ["version"]
+    for (level, text, step), those in groups.items():
+        yield Finding(level, "files", "%s: %s" % (some(those, NAMES_SHOWN), text), step)
 
 
 # ---- Devices ----
@@ -391,6 +406,9 @@ def odd_findings(card):
         if card.ask(function) == 0:  # as with driver 3.3.7 (chengminhua/musatop, docs/NA_DIAGNOSIS.md)
             step = "pymtml treats it as unknown; drivers from 3.3.8 on were seen to report it"
             yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
+    if driver_files.of(card) is None and driver_files.directories():
+        text = "which of the driver's directories has the files of this card is not known"
+        yield "firmware", Finding(NOTE, "files", text, "their devname, and the device of proc_util, must fit its nodes")
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if not isinstance(modes, Unknown) and modes[0] != modes[1]:
         text = "ECC is %s and will be %s" % tuple("on" if mode else "off" for mode in modes)

@@ -17,6 +17,7 @@ from pymtml_cli.health import checks
 from pymtml_cli.health.checks import CRITICAL, NOTE, OK, Finding, Outcome
 from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.health.lock import Lock
+from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, host
 from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
@@ -148,7 +149,7 @@ def _collect_child(report, wanted, timeout, lock):
     except (OSError, ValueError) as error:
         report.findings.append(checks.driver_finding(CRITICAL, "cannot start the check: %s" % reason(error)))
         return
-    asking, cards = None, []
+    asking, cards, files = None, [], {}
     try:
         for kind, value in child.messages(time.monotonic() + timeout):
             if kind == "versions":
@@ -161,11 +162,16 @@ def _collect_child(report, wanted, timeout, lock):
                 asking = value
             elif kind == "findings":
                 report.findings += [Finding(*one) for one in value]
+            elif kind == "files":
+                files = value
+            elif kind == "placed":
+                files.pop(value, None)
             elif kind == "end":
                 return
         report.findings += _unanswered(asking, cards, wanted, child.failure(timeout))
     finally:
         child.stop()
+        report.findings += [Finding(*one) for found in files.values() for one in found]
 
 
 def _unanswered(asking, cards, wanted, text):
@@ -184,11 +190,18 @@ def _unanswered(asking, cards, wanted, text):
 
 
 def _ask(wanted, send):
+    # Before the library, which may hang: what the driver's files say is known without it.
+    names = [name for name in wanted["checks"] if name in checks.OF_CARD]
+    of_files, look = [name for name in names if name in checks.OF_FILES], None
+    if of_files:
+        look = driver_files.look()
+        send("files", checks.file_findings(look, wanted["limits"], of_files))
     try:
         machine = Machine()
     except CommandError as error:
         send("findings", [checks.driver_finding(CRITICAL, " ".join(error.text.split()))])
         return
+    machine.files = look
     versions = machine.driver_version, ask(pymtml.nvmlSystemGetNVMLVersion)
     send("versions", [None if isinstance(value, Unknown) else value for value in versions])
     found = [checks.driver_finding(OK, "answers")]
@@ -198,7 +211,6 @@ def _ask(wanted, send):
         found.append(checks.device_finding(len(machine.cards), wanted["expect"]))
     send("findings", found)
     send("cards", len(machine.cards))
-    names = [name for name in wanted["checks"] if name in checks.OF_CARD]
     asked = []
     for card in machine.cards:
 
@@ -211,7 +223,12 @@ def _ask(wanted, send):
         outcomes = []
         for check, outcomes in checks.card_outcomes(card, wanted["limits"], names, asking):
             send("findings", [checks.finding(check, outcome, who) for outcome in outcomes])
+        if look is not None:
+            send("placed", getattr(look.of(card), "directory", None))
         if not checks.is_silent(outcomes):
             asked.append(card)
     for card, check, outcome in checks.among_outcomes(asked, names):
         send("findings", [checks.finding(check, outcome, checks.identity(card))])
+    if look is not None and len(machine.cards) < len(look.found):
+        for directory in driver_files.elsewhere(look):
+            send("placed", directory)

@@ -3,8 +3,9 @@
 The child goes on running: each line that it reads requests one collection. If the driver cannot be used, it sends
 ``driver`` with the reason, or ``worn`` if only a new process can use the driver, and ends; the next child tries again.
 Otherwise it sends ``cards``, a ``card`` for each in the announced order, ``among`` with the level of each check that
-found cards that differ, and ``done``. If handles have died, it sends ``error`` with the query that failed, and then all
-from ``cards`` on again.
+found cards that differ, and ``done``. Before all that it sends ``files`` with the levels of checks for which the
+driver's files have findings: they are read without the library, as that may hang. If handles have died, it sends
+``error`` with the query that failed, and then all from ``cards`` on again.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import Child
 from pymtml_cli.metrics import series
+from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, then, virtual_device
 from pymtml_cli.readings.processes import processes, unseen
 
@@ -31,13 +33,14 @@ NO_ANSWER = ("all", "NoAnswer")
 
 # The result of one collection. ``failure`` is the reason why the driver is not up, or None; ``cards`` are dicts as the
 # child sends them, those of silent cards with what was known before; ``count`` is None if the driver did not count the
-# cards; ``status`` is the worst level of each check, ``errors`` {(gpu, uuid): {(query, code): number}}.
-Collection = namedtuple("Collection", "failure count cards status errors time duration")
+# cards; ``status`` is the worst level of each check, ``errors`` {(gpu, uuid): {(query, code): number}}, ``xids`` such
+# numbers by the labels of an XID.
+Collection = namedtuple("Collection", "failure count cards status errors xids time duration")
 
 
 def not_collected(failure):
     """The Collection of a round in which nothing was asked."""
-    return Collection(failure, None, [], {"driver": checks.SEVERITY[checks.CRITICAL]}, {}, time.time(), 0.0)
+    return Collection(failure, None, [], {"driver": checks.SEVERITY[checks.CRITICAL]}, {}, {}, time.time(), 0.0)
 
 
 # Options: expected number of cards (or None), seconds, limits and names of checks, mode of processes
@@ -52,7 +55,8 @@ class Collector:
         self._child = self._stuck = None
         self._last = []  # cards that hung: they are asked last
         self.known = {}  # gpu: [uuid, labels of info]
-        self.errors = {}  # as a Collection has them
+        self.errors, self.xids = {}, {}  # as a Collection has them
+        self._seen = {}  # the XIDs of each card that were there before
         self._walked, self._processes = None, {}
         self.held = None  # the descriptor of a lock, which the child holds as well
         self.unstarted = None  # why no child could be started for the last collection, or None
@@ -73,9 +77,10 @@ class Collector:
         cards = [self._card(index, found) for index in sorted(self.known if order is None else order)]
         self.known = {card["gpu"]: [card["uuid"], card["info"]] for card in cards}
         self._count(found)
+        self._count_xids(cards)
         count = None if order is None else len(order)
         status, seconds = self._status(found, cards, count), time.monotonic() - began
-        return Collection(found.failure, count, cards, status, self.errors, time.time(), seconds)
+        return Collection(found.failure, count, cards, status, self.errors, self.xids, time.time(), seconds)
 
     # ---- Asking ----
 
@@ -164,10 +169,25 @@ class Collector:
         for gpu, error in failed + [(found.silent, NO_ANSWER)]:
             error = tuple(error)
             if gpu in uuids:
-                counts = self.errors.setdefault((gpu, uuids[gpu]), {})
-                error = error if error in counts or len(counts) < MOST_ERROR_SERIES else OTHER
-                counts[error] = counts.get(error, 0) + 1
+                series.count(self.errors.setdefault((gpu, uuids[gpu]), {}), error, MOST_ERROR_SERIES, OTHER)
         self.errors = {card: counts for card, counts in self.errors.items() if card in uuids.items()}
+
+    def _count_xids(self, cards):
+        """Count the XIDs of cards that are new since the collection before; those of the first one are none."""
+        before, self._seen = self._seen, {}
+        for card in cards:
+            key, xids = (card["gpu"], card["uuid"]), card.get("xids")
+            known = self._seen[key] = before.get(key)
+            if xids is None:
+                continue
+            known = {} if known is None else known
+            new = driver_files.new(known, [digest for digest, _ in xids])
+            if self._seen[key] is not None:
+                for position in new:
+                    labels = tuple(xids[position][1])
+                    series.count(self.xids.setdefault(key, {}), labels, series.MOST_XIDS, series.OTHER_XIDS)
+            self._seen[key] = known
+        self.xids = {key: counts for key, counts in self.xids.items() if key in self._seen}
 
     def _status(self, found, cards, count):
         """Worst level of each check that has one ({check: 0, 1 or 2})."""
@@ -175,7 +195,8 @@ class Collector:
         status = {"driver": 0 if found.failure is None else bad}
         if "devices" in self.settings.names and count is not None:
             status["devices"] = checks.SEVERITY[checks.device_finding(count, self.settings.expect).level]
-        for levels in [card["status"] for card in cards] + [found.among]:
+        others = [found.among] if found.failure is None else [found.among, found.files]
+        for levels in [card["status"] for card in cards] + others:
             for check, level in levels.items():
                 status[check] = max(status.get(check, 0), level)
         if found.silent is not None and "answers" in self.settings.names:
@@ -187,7 +208,7 @@ class Round:
     """The child's messages in one collection: ``order`` of the cards, and ``cards`` by index."""
 
     def __init__(self):
-        self.errors, self.walks, self.failure = [], False, None
+        self.errors, self.walks, self.failure, self.files = [], False, None, {}
         self.begin_again()
 
     def begin_again(self):
@@ -201,8 +222,8 @@ class Round:
             self.order, self.driver_failed = value["order"], value["driver_failed"]
         elif kind == "card":
             self.cards[value["gpu"]] = value
-        elif kind == "among":
-            self.among = value
+        elif kind in ("among", "files"):
+            setattr(self, kind, value)
         elif kind == "error":
             self.errors.append(value)
 
@@ -231,6 +252,7 @@ class Asking:
     def __init__(self, wanted):
         self._limits = wanted["limits"]
         self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
+        self._of_files, self._look = [name for name in self._checks if name in checks.OF_FILES], None
         self._machine = None  # until the first init
         self._is_new = False
         self._failed = False
@@ -239,6 +261,10 @@ class Asking:
 
     def collect(self, asked, send):
         """Answer one request; returns whether another can be answered."""
+        self._look = driver_files.look()
+        levels = checks.file_levels(self._look, self._limits, self._of_files)
+        if levels:
+            send("files", levels)
         try:
             self._go_on()
             while not self._cards(asked, send):
@@ -267,7 +293,7 @@ class Asking:
 
     def _cards(self, asked, send):
         """Ask the cards; returns False if the handles have died, and all questions must be asked again."""
-        version = self._machine.driver_version
+        version, self._machine.files = self._machine.driver_version, self._look
         # Cards that hung come last, so that the others are asked.
         cards = sorted(self._machine.cards, key=lambda card: card.index in asked["last"])
         send("cards", {"order": [card.index for card in cards], "driver_failed": checks.fails(version)})
@@ -295,8 +321,21 @@ class Asking:
             _add_processes(card, reading, wanted)
         found["status"] = self._status(card, wanted, reading)
         found.update(values=reading.as_list(), errors=reading.errors)
+        self._take_xids(card, found)
         failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # not caused by a dead handle
         return found, failed[0] if failed else None
+
+    def _take_xids(self, card, found):
+        """Add what the driver has recorded of a card to what is sent of it: the parent tells which of it is new."""
+        from hashlib import sha1
+
+        files = driver_files.of(card)
+        if files is not None and not isinstance(files.xids, driver_files.Unread):
+            (records, _), now = files.xids, time.time()
+            fresh = [one for one in records if checks.is_fresh(one, files, self._limits, now)]
+            past = [one for one in records if one.time <= now + checks.CLOCKS_DIFFER]
+            found["values"] += series.xid_values(past, fresh)
+            found["xids"] = [[sha1(one.raw).hexdigest(), series.xid_labels(one)] for one in records]
 
     def _identity(self, device, driver):
         if device not in self._identities:
@@ -328,7 +367,9 @@ class Asking:
         """Worst level of each check of a card that has a result ({check: 0, 1 or 2})."""
         status = {}
         for name in self._checks:
-            if name == "processes" and wanted == NO_PROCESSES or name != "answers" and not reading.answered:
+            if name == "processes" and wanted == NO_PROCESSES:
+                continue
+            if name not in ("answers", *self._of_files) and not reading.answered:
                 continue
             if name == "readings":  # known from the answers
                 status[name] = checks.SEVERITY[checks.CRITICAL if reading.has_implausible else checks.OK]

@@ -5,6 +5,7 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 
 import pymtml
 from pymtml_cli.common.text import safe
+from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Implausible, Unknown, then, uuid_of
 from pymtml_cli.readings.table import READINGS, SERIES, fan, mostly_implausible, ratio, value_of
 
@@ -23,6 +24,8 @@ MACHINE_SERIES = {
     "health_status": (("check",), "Worst finding of a check of pymtml health: 0 in order, 1 warning, 2 critical."),
 }
 
+XID_LABELS = ("xid", "name", "severity", "scope")
+
 # Series of a card: (labels beside those of PLACE, help)
 CARD_SERIES = {
     "info": (("pci_bus_id", "name", "serial", "vbios", "driver"), "What the card is; the value is 1."),
@@ -30,11 +33,18 @@ CARD_SERIES = {
     "query_errors_total": (("query", "code"), "Queries of the card that failed."),
     **{name: (labels, text) for name, (_, _, labels, text) in SERIES.items()},
     "mtlinks": (("state",), "MtLinks of the card in a state."),
+    "recoveries_total": (("kind",), "Faults that the driver has recovered from, and its errors, since it was loaded."),
+    "xid_errors_total": (XID_LABELS, "XIDs that the driver has recorded since the second collection."),
+    "xid_records": (XID_LABELS, "Fresh XIDs in the driver's record, by the limit xid-hours of health."),
+    "last_xid": ((), "Number of the newest XID in the driver's record."),
+    "last_xid_timestamp_seconds": ((), "When the driver recorded it, in seconds since 1970."),
     "processes": ((), "Processes that use the card, counted at most every 30 seconds."),
     "process_info": (("pid", "kind", "name"), "A process that uses the card; the value is 1."),
 }
 
 MOST_FANS = 8
+MOST_XIDS = 16  # kinds of XIDs of a card that have series of their own
+OTHER_XIDS = ("other",) * len(XID_LABELS)
 MOST_PROCESSES = 64  # of a card whose names are published
 
 LINK_STATES = {
@@ -91,9 +101,17 @@ def links(card):
         yield from (("mtlinks", (name,), number) for name, number in counts.items())
 
 
+def recoveries(card):
+    """What the driver has counted of faults, by kind; a kind without any has no series."""
+    files = driver_files.of(card)
+    if files is not None and not isinstance(files.status, driver_files.Unread):
+        for kind, _, number in driver_files.counts(files.status):
+            yield "recoveries_total", (kind,), number
+
+
 # (label `query` of query_errors_total, question)
-QUERIES = "memory utilization temperature power clock fan ecc retired_pages pcie mtlink".split()
-SEVERAL = {"fan": fans, "mtlink": links}  # by query: what has several numbers in a row
+QUERIES = "memory utilization temperature power clock fan ecc retired_pages pcie mtlink firmware".split()
+SEVERAL = {"fan": fans, "mtlink": links, "firmware": recoveries}  # by query: what has several numbers in a row
 QUESTIONS = [(query, of_query(query)) for query in QUERIES]
 ENOUGH = 3  # a card is lost if so many questions get no answer
 OF_PARTS = ("memory", "utilization")  # instances and virtual devices share the rest with their card
@@ -148,6 +166,28 @@ class Answers:
     def has_implausible(self):
         """Whether there was an impossible number."""
         return any(code == IMPLAUSIBLE for _, code in self.errors)
+
+
+def xid_labels(xid):
+    """The labels of an XID."""
+    return (driver_files.number(xid), xid.name, xid.severity, xid.scope)
+
+
+def count(counts, labels, most, other):
+    """Count something by its labels, or as ``other`` if there are ``most`` already."""
+    labels = labels if labels in counts or len(counts) < most else other
+    counts[labels] = counts.get(labels, 0) + 1
+
+
+def xid_values(past, fresh):
+    """The values of a card's XIDs of the past, and of those that are fresh, as the child sends them (list)."""
+    counts = {}
+    for one in fresh:
+        count(counts, xid_labels(one), MOST_XIDS, OTHER_XIDS)
+    found = [["xid_records", list(labels), number] for labels, number in counts.items()]
+    if past:
+        found += [["last_xid", [], past[-1].number], ["last_xid_timestamp_seconds", [], past[-1].time]]
+    return found
 
 
 def text_or_empty(answer):

@@ -15,7 +15,7 @@ from pymtml_cli.health import health
 from pymtml_cli.health.child import answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
-from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_MACHINE, TOTAL
+from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_MACHINE, TOTAL, XID_LABELS
 from pymtml_cli.subcommands import argument_parser
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
@@ -248,6 +248,9 @@ def _families(collection, expected, job_folder):
         for (query, code), number in collection.errors.get((card["gpu"], card["uuid"]), {}).items():
             labels = dict(_place(card["gpu"], card), query=query, code=code)
             _add(families, OF_CARD + "query_errors_total", labels, number)
+        for values, number in collection.xids.get((card["gpu"], card["uuid"]), {}).items():
+            labels = dict(_place(card["gpu"], card), **dict(zip(XID_LABELS, values)))
+            _add(families, OF_CARD + "xid_errors_total", labels, number)
     return [family for family in families.values() if family.samples]
 
 

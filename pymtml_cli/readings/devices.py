@@ -193,7 +193,7 @@ class Moment:
 class Machine:
     """The initialized library and its cards; ``time`` is that of the sample under way.
 
-    Values of the machine: ``driver_version``, text or Unknown.
+    Values of the machine: ``driver_version``, text or Unknown; ``files``, what `driver_files` has read for the sample.
 
     Raises: CommandError if the library cannot be used.
     """
@@ -203,7 +203,7 @@ class Machine:
             pymtml.nvmlInit()
         except pymtml.MTMLError as error:
             raise initialization_error(error)
-        self.time, self.cards = Moment(), []
+        self.time, self.cards, self.files = Moment(), [], None
         self.driver_version = ask(pymtml.nvmlSystemGetDriverVersion)
         try:
             self.look_again()
@@ -265,7 +265,7 @@ class Machine:
 
     def next_sample(self):
         """Ask everything anew from now on."""
-        self.time = Moment()
+        self.time, self.files = Moment(), None
         for card in self.cards:
             card.forget()
 

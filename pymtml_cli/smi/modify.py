@@ -4,6 +4,7 @@ What MTML can do is done, and looked at afterwards: the ECC mode, the ECC counte
 sentence says so, and the exit status is 0 for everybody, as nvidia-smi has it: scripts go on.
 """
 
+import contextlib
 import os
 
 import pymtml
@@ -22,7 +23,8 @@ from pymtml_cli.common.errors import (
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.samples import Output
 from pymtml_cli.language import MODIFICATIONS, OPTIONS
-from pymtml_cli.readings.devices import Machine, Unknown, ask, describe
+from pymtml_cli.readings import driver_files
+from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, uuid_of
 from pymtml_cli.readings.processes import held_elsewhere, hidden_by, processes
 from pymtml_cli.readings.table import COMPUTE_MODES, enabled
 from pymtml_cli.smi.listing import address
@@ -265,7 +267,7 @@ def _multi_instance_gpu(card, asked):
 
 
 def _gpu_reset(card, value):
-    place = address(card)
+    place, uuid, directory = address(card), uuid_of(card), driver_files.directory_of(card)
     sentence = "Unable to reset GPU %s" % place
     if hasattr(os, "geteuid") and os.geteuid():
         raise Failed(sentence + ": Insufficient Permissions (a reset is for root)", NO_PERMISSION)
@@ -279,6 +281,9 @@ def _gpu_reset(card, value):
     if isinstance(done, Unknown) and done.not_supported:
         raise Failed("Resetting GPU %s is not supported." % place, NOT_AVAILABLE)
     _known(sentence, done)
+    if directory is not None and not isinstance(uuid, Unknown):
+        with contextlib.suppress(OSError, ValueError):  # its XIDs then count until they are old
+            driver_files.note_reset(uuid, directory)
     gone = card.machine.restart()
     if gone:
         raise Failed(_GONE % "GPU %s was reset" % (place, gone.reason), OTHER)

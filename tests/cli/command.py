@@ -93,11 +93,24 @@ def process_tree(folder, monkeypatch, *cards):
         driver_files.write_table(str(folder), number, *rows, node=node)
 
 
-def write(path, text):
+def driver_tree(folder, cards=1, **files):
+    """The driver's files of some cards below the root of a proc file system, `status` and others that are given.
+
+    A file is its content, or {number of a card: content}; None leaves it out.
+    """
+    for number in range(cards):
+        for name, content in dict({"status": driver_files.status()}, devname="mtgpu.%d\n" % number, **files).items():
+            content = content.get(number) if isinstance(content, dict) else content
+            if content is not None:
+                path = os.path.join(str(folder), "driver", "musa", "gpu%02x" % number, name)
+                write(path, content)
+
+
+def write(path, content):
     """A file, and the folders above it."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "w") as file:
-        file.write(text)
+    with open(path, "wb") as file:
+        file.write(content if isinstance(content, bytes) else content.encode("utf-8"))
 
 
 def run_command(*arguments, **options):

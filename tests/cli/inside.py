@@ -44,8 +44,9 @@ def most_series():
     whole, parts = metrics_series.CARD_SERIES, [query for query, _ in metrics_series.QUESTIONS_OF_PARTS]
     own = [name for name, (labels, _) in whole.items() if name not in SERIES and not labels] + ["info"]
     several = metrics_series.MOST_FANS + len(metrics_series.LINK_STATES) + 1  # states that nobody knows
+    several += len(driver.COUNTS) + 2 * (metrics_series.MOST_XIDS + 1)  # in the record, and since the beginning
     failed = metrics_collector.MOST_ERROR_SERIES + 1
-    of_parts = sum(query in parts for query in of_readings.values()) + len(own) - 1  # no processes
+    of_parts = sum(query in parts for query in of_readings.values()) + len(("info", "up"))
     return {"card_series": len(of_readings) + len(own) + several + failed, "part_series": of_parts}
 
 
@@ -110,6 +111,7 @@ completion = Part("completion")
 containers = Part("health.containers")
 devices = Part("readings.devices")
 doctor = Part("health.doctor")
+driver = Part("readings.driver_files")
 drop_in = Part("dropin.drop_in")
 encodersessions = Part("smi.encodersessions")
 errors = Part("common.errors")
@@ -136,6 +138,7 @@ scroll = Part("smi.scroll")
 table = Part("smi.table")
 text = Part("common.text")
 topo = Part("smi.topo", "readings.topology")
+xid = Part("health.xid")
 
 
 def file_of(name):

@@ -5,8 +5,9 @@ import re
 
 import pytest
 import simulated
-from command import by_hand
+from command import by_hand, driver_tree
 from inside import QUESTIONS, Machine, card_findings, checks, limits
+from mtml_simulator import driver_files
 from test_plausible import MEASURED, impossible, machines
 
 import pymtml
@@ -20,8 +21,9 @@ CODES = ("NOT_SUPPORTED", "NOT_FOUND", "TIMEOUT", "DRIVER_FAILURE", "INSUFFICIEN
 
 @pytest.fixture(autouse=True)
 def processes(tmp_path, monkeypatch):
-    """A proc file system in which everything can be seen."""
+    """A proc file system in which everything can be seen, and the driver's files of cards that are well."""
     (tmp_path / "1" / "fd").mkdir(parents=True)
+    driver_tree(tmp_path, CARDS, status=driver_files.status(counts={}), event_report=b"")
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
 
 
@@ -211,7 +213,7 @@ def test_the_worst_level_counts(levels, worst):
 
 def test_each_question_has_an_edge():
     asked_here = {question for question, _, _, _ in EDGES}
-    asked = {question.__name__ for each in QUESTIONS.values() for question in each}
+    asked = {question.__name__ for name in QUESTIONS if name not in checks.OF_FILES for question in QUESTIONS[name]}
     assert asked_here == asked, "queries of checks that have no rows in by_hand.txt, or are gone: %s" % (
         asked_here ^ asked
     )
@@ -324,7 +326,7 @@ def test_a_card_of_which_most_numbers_cannot_be_does_not_answer():
     assert first[:2] == ("answers", "CRITICAL") and first.text.startswith(
         "no answer: most of its numbers are impossible"
     )
-    assert {one.level for one in others} == {"N/A"}
+    assert {one.level for one in others if one.check not in checks.OF_FILES} == {"N/A"}
     with simulated.machine("s5000x8", set=QUIET + ";%d.power_usage=1900001;2.gpu_temperature=-1" % VICTIM):
         found = [(one.gpu, one.check, one.text) for one in asked() if one.level == "CRITICAL"]
     assert set(found) == {
@@ -370,8 +372,8 @@ def test_processes_that_nobody_tells(monkeypatch):
 
 
 def test_which_check_is_asked_is_told_before():
-    """In the order of the checks; a card that does not answer is asked no more."""
-    for changes, names in (("", list(QUESTIONS)), ("0.lost=TIMEOUT", ["answers"])):
+    """In the order of the checks; a card that does not answer is asked no more, but the driver's files are."""
+    for changes, names in (("", list(QUESTIONS)), ("0.lost=TIMEOUT", ["answers", *checks.OF_FILES])):
         told = []
         with simulated.machine("s80", set=changes), Machine() as machine:
             for found in card_findings(machine.cards[0], limits(), asking=told.append):

@@ -279,7 +279,7 @@ def test_what_is_offered_behind_nvidia_smis_options():
 
 def test_the_options_whose_value_is_a_file():
     files = dict.fromkeys(("", "dmon", "pmon"), "--filename")
-    files.update(health="--limits --lock", labels="--output")
+    files.update(health="--limits --lock", labels="--output", xid="--file")
     files["metrics"] = "--textfile --limits --certfile --keyfile --client-cafile --lock"
     for name, (options, _) in completion.tables().items():
         found = {option.spellings[-1] for option in options if option.file}
@@ -309,7 +309,7 @@ def test_all_options_that_help_names_are_offered(name):
         assert [option.spellings for option in options if option.takes_value] == [("-m",), ("-c",)]
     elif hasattr(file_of(SUBCOMMANDS[name].module), "parser"):  # argparse's own
         for option in options:
-            shown = re.search(r"^  (-\w, )?%s \S" % option.spellings[-1], helped, re.M)
+            shown = re.search(r"^  (-\w( [A-Z]+)?, )?%s \S" % option.spellings[-1], helped, re.M)
             assert option.takes_value is (shown is not None), option.spellings
     elif name != "completion":
         for option in options:

@@ -6,16 +6,14 @@ import io
 import itertools
 import json
 import os
-import re
 import sys
 import time
 import types
 
 import pytest
 import simulated
-from command import invoke, run_command
+from command import driver_tree, invoke, run_command
 from inside import QUESTIONS, Machine, capture, checks, containers, default_path, doctor, topo
-from mtml_simulator import driver_files
 
 import pymtml
 
@@ -40,6 +38,7 @@ def levels(found, check):
 def seen(tmp_path, monkeypatch):
     """A proc file system in which everything can be seen."""
     (tmp_path / "1" / "fd").mkdir(parents=True)
+    driver_tree(tmp_path, 2)
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
 
 
@@ -445,20 +444,24 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
     assert [bool(one.next_step) for one in seen] == [found[0] == "warn", rights[0] == "warn"]
 
 
+@pytest.mark.parametrize("inside", [None, "a test"])
 @pytest.mark.parametrize(
-    "inside, version, loaded",
+    "loaded, version, text",
     [
-        (None, "3.3.9", ("ok", "module", "kernel module mtgpu 3.3.9", None)),
-        ("a test", "3.3.9", ("ok", "module", "kernel module mtgpu 3.3.9", None)),
-        (None, None, ("warn", "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")),
-        ("a test", None, ("note", "module", "kernel module mtgpu not seen from inside the container", None)),
+        (False, b"package version:3.3.9-server\n", "kernel module mtgpu, 3.3.9-server"),
+        (True, None, "kernel module mtgpu, version not reported"),
+        (True, b"3.3.9\n", "kernel module mtgpu, version not reported"),
+        (False, None, None),
     ],
 )
-def test_the_kernel_module(inside, version, loaded, tmp_path, monkeypatch):
-    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
-    if version is not None:
+def test_the_kernel_module(inside, loaded, version, text, tmp_path, monkeypatch):
+    for name in ("PYMTML_SYS_ROOT", "PYMTML_PROC_ROOT"):
+        monkeypatch.setenv(name, str(tmp_path))
+    if loaded:
         (tmp_path / "module" / "mtgpu").mkdir(parents=True)
-        (tmp_path / "module" / "mtgpu" / "version").write_text(version + "\n")
+    if version is not None:
+        (tmp_path / "driver" / "musa").mkdir(parents=True)
+        (tmp_path / "driver" / "musa" / "version").write_bytes(version)
     monkeypatch.setattr(doctor, "container", lambda: inside)
     monkeypatch.setattr(doctor.glob, "glob", lambda pattern: [])
     monkeypatch.setattr(doctor.containers, "findings", lambda library: [])
@@ -466,27 +469,13 @@ def test_the_kernel_module(inside, version, loaded, tmp_path, monkeypatch):
     assert found[0] == (
         ("note", "container", "inside a container (a test)", None) if inside else ("ok", "container", "none seen", None)
     )
-    assert found[1] == loaded
-    assert [one[1] for one in found[2:]] == ([] if inside else ["nodes"]) + ["rights", "processes"]
-
-
-def test_the_tables_of_processes(tmp_path):
-    found = doctor.table_finding(str(tmp_path))
-    text = "no process table of the driver below %s/driver/musa: processes are found by open device nodes" % tmp_path
-    assert found == ("note", "processes", text, "only root sees those of other users")
-    for number in (0, 1):
-        driver_files.write_table(str(tmp_path), number)
-    one = doctor.table_finding(str(tmp_path))
-    assert (one.level, one.check, one.next_step) == ("ok", "processes", None)
-    assert re.match(r"the driver's process tables can be read \(%s/driver/musa/gpu0[01]\)$" % tmp_path, one.text)
-    (tmp_path / "driver" / "musa" / "gpu01" / "proc_util").unlink()
-    (tmp_path / "driver" / "musa" / "gpu01" / "proc_util").mkdir()  # cannot be read as a file
-    assert doctor.table_finding(str(tmp_path)) == (
-        "note",
-        "processes",
-        "1 of 2 process tables of the driver cannot be read",
-        "processes of other users stay hidden: run as root to see them",
-    )
+    if text is not None:
+        assert found[1] == ("ok", "module", text, None)
+    elif inside:
+        assert found[1] == ("note", "module", "kernel module mtgpu not seen from inside the container", None)
+    else:
+        assert found[1] == ("warn", "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")
+    assert [one[1] for one in found[2:]] == ([] if inside else ["nodes"]) + ["rights"]
 
 
 def test_where_there_are_no_nodes_to_look_at(monkeypatch):
@@ -682,20 +671,19 @@ def test_variables_that_change_what_is_seen(name, monkeypatch):
 
 
 def test_no_variable_that_names_a_path_is_followed_under_raised_privileges(tmp_path, monkeypatch):
-    driver_files.write_table(str(tmp_path), 0)
+    driver_tree(tmp_path)
     (tmp_path / "module" / "mtgpu").mkdir(parents=True)
-    (tmp_path / "module" / "mtgpu" / "version").write_text("9.9.9\n")
+    (tmp_path / "driver" / "musa" / "version").write_text("package version:9.9.9\n")
     for name in ("PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT", "TMPDIR"):
         monkeypatch.setenv(name, str(tmp_path))
 
     def said():
         found = list(doctor.environment_findings()) + list(doctor.system_findings(False, True))
-        return "".join(map(doctor.as_text, found))
+        return "".join(map(doctor.as_text, found + list(doctor.file_findings(False))))
 
-    assert "9.9.9" in said() and "process tables can be read (%s" % tmp_path in said()
-    assert "not followed" not in said()
+    assert "9.9.9" in said() and "gpu00: understood" in said() and "not followed" not in said()
     monkeypatch.setattr(pymtml._session, "secure", True)
-    assert "9.9.9" not in said() and "process tables can be read (%s" % tmp_path not in said()
+    assert "9.9.9" not in said() and "gpu00" not in said()
     for name in ("PYMTML_PROC_ROOT", "PYMTML_SYS_ROOT"):
         assert "%s=%s: not followed, as this process has raised privileges" % (name, tmp_path) in said()
     monkeypatch.setattr(os, "geteuid", lambda: 4711)

@@ -427,6 +427,7 @@ RANGES = {
     "min-pcie-generation": (1, 100),
     "max-idle-power": (1, 1000),
     "max-idle-memory": (1, 100),
+    "xid-hours": (1, 8760),
 }
 
 

@@ -5,17 +5,19 @@ import math
 import os
 import re
 import sys
+import time
 
 import pytest
 import simulated
 import yaml
-from command import WORKING_PROFILES, invoke, process_tree, run_command
+from command import WORKING_PROFILES, driver_tree, invoke, process_tree, run_command
 from inside import (
     CHECKS,
     QUESTIONS,
     SEVERITY,
     Machine,
     devices,
+    driver,
     health,
     limits,
     metrics,
@@ -25,6 +27,7 @@ from inside import (
     metrics_series,
     most_series,
 )
+from mtml_simulator import driver_files
 from test_plausible import MEASURED, impossible, machines
 
 import pymtml
@@ -75,6 +78,7 @@ def page(tmp_path, monkeypatch):
     """Runs metrics on a machine, with a proc file system in which all can be seen ({name: [(labels, value)]})."""
     monkeypatch.setattr(metrics_collector, "Child", Here)
     (tmp_path / "proc" / "1" / "fd").mkdir(parents=True)
+    driver_tree(tmp_path / "proc", 8, event_report=b"")
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "proc"))
 
     def run(*arguments, profile="s5000x8", **machine):
@@ -130,12 +134,16 @@ def test_the_worst_of_each_check(page, tmp_path):
     assert {labels["check"] for labels, _ in found["mthreads_health_status"]} == left
 
 
-def test_how_many_series_a_card_has(page):
+def test_how_many_series_a_card_has(page, tmp_path):
     """As docs/metrics.md says, where it reports everything; queries that failed are counted beside."""
+    counts = {name: 1 for names in driver.COUNTS.values() for name in names}
+    xids = [driver_files.event_record(0x7F000000 + number, seconds=int(time.time())) for number in range(50)]
+    status, report = driver_files.status(counts=counts), driver_files.event_report(xids)
+    driver_tree(tmp_path / "proc", 8, status=status, event_report=report)
     most, errors = most_series(), metrics_collector.MOST_ERROR_SERIES + 1
     found = page(set="3.mtlink_state.1=7;3.unsupported=;3.fan_speed=" + ",".join(["9"] * 12))
     of_card = [labels for series in found.values() for labels, _ in series if labels.get("gpu") == "3"]
-    assert len(of_card) == most["card_series"] - errors
+    assert len(of_card) == most["card_series"] - errors - metrics_series.MOST_XIDS - 1  # of XIDs none came since
     found = page(profile="s3000-mpc")
     of_parts = [labels["instance_id"] for series in found.values() for labels, _ in series if "instance_id" in labels]
     assert max(map(of_parts.count, of_parts)) == most["part_series"]
