@@ -86,6 +86,7 @@ EMPTY = {  # panels that show nothing of this fleet, and why
     "Queries that failed in the last hour": "no query fails",
     "Utilization of instances": "no card is divided",
     "Processes": "processes of others are not seen here, or there are none",
+    "XIDs": "no driver has recorded any",
 }
 
 

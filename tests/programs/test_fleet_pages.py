@@ -23,7 +23,7 @@ LATER = {
     "GpuMemoryFullForLong": HOUR // 2,
     "GpuIdleWithMemory": HOUR,
 }  # scrapes until an alert comes, where not at once
-LOOKING_BACK = {"DriverFlapping", "GpuFlapping", "GpuEccCorrectedOften"}  # for 15 minutes
+LOOKING_BACK = {"DriverFlapping", "GpuFlapping", "GpuEccCorrectedOften", "GpuRecovered"}  # for 15 minutes
 MANY = {"DriverDown"}  # what many hosts get in the states, for 12 hours; their cards only follow
 
 
