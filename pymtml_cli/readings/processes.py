@@ -2,6 +2,7 @@
 
 import os
 import sys
+import time
 
 import pymtml
 from pymtml_cli.readings.devices import Unknown, ask, then
@@ -10,6 +11,7 @@ from pymtml_cli.readings.table import mebibytes
 NONE_RUNNING = "No running processes found"
 # The kernel gives the host's own namespaces these numbers: include/linux/proc_ns.h, PROC_*_INIT_INO.
 FIRST_NAMESPACES = {"pid": "pid:[4026531836]", "user": "user:[4026531837]"}
+SECOND_LOOK = 0.25  # seconds after which the driver's counters, which a first look starts, have something to tell
 CAP_SYS_PTRACE = 19  # the bit, by include/uapi/linux/capability.h
 
 
@@ -65,6 +67,31 @@ def listed(cards):
     answers = {card: processes(card) for card in cards}
     failed = {card: known.reason for card, known in answers.items() if isinstance(known, Unknown)}
     return [process for card in cards if card not in failed for process in answers[card]], failed
+
+
+def shares(cards, again=False):
+    """Share of a card by pid, in percent, of the processes that were active lately ({card: dict}).
+
+    ``again``: whether to look a second time where a process has none, as the first look since the driver was loaded
+    only starts the driver's counters.
+    """
+    samples = {card: ask(pymtml.nvmlDeviceGetProcessUtilization, card.handle, 0) for card in cards}
+    if again and any(_lacks_a_share(card, known) for card, known in samples.items()):
+        time.sleep(SECOND_LOOK)
+        return shares(cards)
+    return {card: {} if isinstance(known, Unknown) else _by_pid(known) for card, known in samples.items()}
+
+
+def _by_pid(samples):
+    return {sample.pid: sample.smUtil for sample in samples}
+
+
+def _lacks_a_share(card, samples):
+    """Whether the driver has a table, and it has no row for a process of the card."""
+    known = processes(card)
+    if isinstance(known, Unknown) or isinstance(samples, Unknown) and samples.not_supported:
+        return False
+    return not {process.pid for process in known} <= set(() if isinstance(samples, Unknown) else _by_pid(samples))
 
 
 def unseen(cards):

@@ -2,11 +2,10 @@
 
 import os
 
-import pymtml
 from pymtml_cli.common.text import head as head_of
 from pymtml_cli.common.text import left
 from pymtml_cli.readings.devices import Unknown
-from pymtml_cli.readings.processes import processes, say_to_people
+from pymtml_cli.readings.processes import processes, say_to_people, shares
 from pymtml_cli.readings.table import mebibytes
 from pymtml_cli.smi import scroll
 from pymtml_cli.smi.scroll import OPTIONS
@@ -29,6 +28,7 @@ def run(arguments):
 
 def _views(settings, columns, options):
     said = []
+    views = iter([True])  # the first view, which is the only one with -c 1, looks again for shares
 
     def head():
         rows = (
@@ -43,14 +43,15 @@ def _views(settings, columns, options):
     def lines(machine, cards):
         stamps = settings.stamps(machine.time.date, machine.time.clock)
         found = []
+        busy = shares(cards, next(views, False)) if ("sm", "%") in columns else {}
         for card in cards:
-            known, shares = processes(card), utilization(card)
+            known = processes(card)
             for process in (None if isinstance(known, Unknown) else known) or [None]:
                 pid, kind, name, values = "-", "-", "-", {}
                 if process is not None:
                     pid, kind, name = process.pid, process.kind, command(process)
                     memory = None if process.memory is None else mebibytes(process.memory)
-                    values = {"sm": shares.get(process.pid), "fb": memory}
+                    values = {"sm": busy.get(card, {}).get(process.pid), "fb": memory}
                 cells = _joined("-" if values.get(head) is None else values[head] for head, _ in columns)
                 text = "%11s%6s%s    %s" % (pid, kind, cells, left(name, NAME_WIDTH))
                 found.append(settings.lead(" ", stamps, str(card.index)) + text)
@@ -58,12 +59,6 @@ def _views(settings, columns, options):
         return found
 
     return head, lines
-
-
-def utilization(card):
-    """Share of the GPU by process id, of the processes that the driver lists."""
-    samples = card.ask(pymtml.nvmlDeviceGetProcessUtilization, 0)
-    return {} if isinstance(samples, Unknown) else {sample.pid: sample.smUtil for sample in samples}
 
 
 def command(process):

@@ -12,6 +12,7 @@ import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
 from inside import Machine, processes
+from mtml_simulator import driver_files
 
 import pymtml
 
@@ -270,3 +271,25 @@ def test_who_could_look_into_others(user, effective, who, tmp_path, monkeypatch)
     (tmp_path / "self" / "status").write_text("CapEff:\t%s\n" % effective)
     assert processes.unseen_text(1) == "1 process could not be inspected (%s)" % who
     assert processes.unseen_text(2) == "2 processes could not be inspected (%s)" % who
+
+
+@pytest.mark.parametrize("table", ["first look", "has samples", "no table"])
+def test_a_first_look_for_shares_is_followed_by_a_second(proc, monkeypatch, table):
+    """The first one since the driver was loaded only starts its counters; one with samples, or in vain, is enough."""
+    add(proc, 5, "/dev/mtgpu.0")
+    looks = []
+
+    def later(seconds):
+        looks.append(seconds)
+        driver_files.write_table(str(proc), 0, driver_files.process_row(5, 5, (42, 0, 0, 0, 42, 0), "train"))
+
+    if table != "no table":
+        driver_files.write_table(str(proc), 0)
+    if table == "has samples":
+        later(0)
+    monkeypatch.setattr(processes.time, "sleep", later)
+    with simulated.machine("s80"):
+        line = invoke("pmon", "-c", "1", "-s", "u").lines[-1].split()
+        assert invoke("pmon", "-c", "1", "-s", "m").status == 0
+    assert line[1:4] == ["5", "C", "42" if table != "no table" else "-"]
+    assert looks == {"first look": [0.25], "has samples": [0], "no table": []}[table]
