@@ -95,29 +95,34 @@ def table(head, rows):
 
 def support(cards):
     """The tables of docs/support.md."""
-    what, how, simulated = [], [], machines()
+    what, how, listed, simulated = [], [], {}, machines()
     unknown = sorted(set(simulated) - set(cards))
     if unknown:
         sys.exit("%s has no card %s, which a profile of the simulator has" % (FACTS, unknown[0]))
     for name, card in cards.items():
+        ids = ", ".join(card["pci_device"])
+        if knowledge(card) == "listed":
+            ids += "".join(", subsystem " + number for number in card.get("pci_subsystem", ()))
+            kind = "%s, capability %s" % (
+                card.get("generation", "unknown generation"),
+                card.get("capability", "unknown"),
+            )
+            listed.setdefault(kind, []).append("%s (%s)" % (name, ids))
+            continue
         memory = "%s MiB" % card["mem_mib"] if card.get("mem_mib") else "-"
         if card.get("mem_type"):
             memory += " %s" % card["mem_type"]
         if card.get("mem_bus_bits"):
             memory += ", %s bits" % card["mem_bus_bits"]
-        ids = ", ".join(card["pci_device"])
-        if "pci_subsystem" in card:
-            ids += " (subsystem %s)" % ", ".join(card["pci_subsystem"])
-        cells = [name, ids, card.get("generation", "-"), card.get("capability", "-")]
+        cells = [name, ids, card["generation"], card["capability"]]
         what.append(cells + [str(card.get("gpu_cores") or "-"), memory])
-        if knowledge(card) == "listed":
-            continue
         profiles = ", ".join("%s (%s)" % pair for pair in simulated.get(name, ())) or "-"
         drivers = ", ".join(card.get("drivers_reported", ())) or "-"
         how.append([name, knowledge(card), drivers, profiles, "; ".join(card.get("src", ["-"]))])
     head = ("card", "PCI device ids", "generation", "MUSA capability", "GPU cores", "memory")
     source = ("card", "known as", "drivers in reports", "simulated as (driver)", "known from")
-    return table(head, what) + [""] + table(source, how)
+    rest = ["- %s: %s." % (kind, ", ".join(names)) for kind, names in listed.items()]
+    return table(head, what) + [""] + table(source, how) + ["", "Listed cards:", ""] + rest
 
 
 FILES = generated.files(
