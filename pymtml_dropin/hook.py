@@ -4,7 +4,7 @@ import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 
-from pymtml_dropin import MODULES
+from pymtml_dropin import MODULES, OWN
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "pymtml_dropin", "path")
@@ -13,7 +13,10 @@ AT_SECURE = 23
 
 
 def raised_privileges(vector="/proc/self/auxv"):
-    """Whether the process has privileges that its user lacks (set-user-ID, set-group-ID, capabilities of the file)."""
+    """Whether the process has privileges that its user lacks (set-user-ID, set-group-ID, capabilities of the file).
+
+    pymtml asks getauxval instead. That takes ctypes, which programs that only have the drop-in at their start need not.
+    """
     if not hasattr(os, "getuid"):
         return False
     if os.getuid() != os.geteuid() or os.getgid() != os.getegid():
@@ -128,7 +131,7 @@ def find_smi():
 
 def find_spec(name, asked):
     """The spec for a name of the table, or None for whatever Python finds without this drop-in."""
-    if name in ("pymtml", "pymtml_cli"):
+    if name in OWN:
         return PathFinder.find_spec(name, [ROOT])
     if not asked and nvidia_driver():
         return None
