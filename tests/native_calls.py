@@ -19,8 +19,10 @@ BEYOND = {name: function for name, function in FUNCTIONS.items() if function["si
 ENUMS = {name: value for values in API["enums"].values() for name, value in values.items()}
 CODES = API["enums"]["MtmlReturn"]
 # From the oldest on: the high byte of the PCI id counts them.
-GENERATIONS = sorted((card["pci_device"][0], card.get("generation")) for card in CARDS_KNOWN.values())
-GENERATIONS = list(dict.fromkeys(generation for _, generation in GENERATIONS if generation))
+GENERATIONS = sorted(
+    (card["pci_device"][0], card["generation"]) for card in CARDS_KNOWN.values() if "generation" in card
+)
+GENERATIONS = list(dict.fromkeys(generation for _, generation in GENERATIONS))
 
 CARDS = (("s80", 0), ("s3000x2", 1), ("s4000x8", 4), ("s5000x8", 3), ("s5000x8", 5))
 LINKED = (("s80", 0), ("s4000x8", 4), ("s5000x8", 5))
