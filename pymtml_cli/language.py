@@ -149,8 +149,9 @@ def _not_known(raw):
     from pymtml_cli.common import hints
     from pymtml_cli.subcommands import SUBCOMMANDS
 
-    known = list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2]
-    return hints.meant(raw.partition("=")[0], known, "--help lists options and subcommands")
+    word = raw.partition("=")[0]
+    known = list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2 and spelling != word]
+    return hints.meant(word, known, "--help lists options and subcommands")
 
 
 def _apart(parts, raw, question, text):
