@@ -5123,8 +5123,8 @@ def _xid_time(xid):
 
 
 def _word_at(raw, start, size=4):
-    """The number in some bytes of a record."""
-    return int.from_bytes(raw[start : start + size], "little")
+    """The unsigned number in some bytes that the driver wrote."""
+    return int.from_bytes(raw[start : start + size], sys.byteorder)
 
 
 def _name_at(names, number):
@@ -5141,11 +5141,12 @@ def _xid_report(device):
     try:
         return _xid_records(_event_bytes(_event_file(device)))
     except OSError as error:
-        missing, forbidden = isinstance(error, (FileNotFoundError, NotADirectoryError)), isinstance(
-            error, PermissionError
-        )
-        code = NVML_ERROR_NOT_SUPPORTED if missing else NVML_ERROR_OPERATING_SYSTEM
-        reason = NVMLError(NVML_ERROR_NO_PERMISSION if forbidden else code)
+        code = NVML_ERROR_OPERATING_SYSTEM
+        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
+            code = NVML_ERROR_NOT_SUPPORTED
+        elif isinstance(error, PermissionError):
+            code = NVML_ERROR_NO_PERMISSION
+        reason = NVMLError(code)
         reason.detail = "%s: %s" % (error.filename, error.strerror)
         raise reason from None
 
@@ -8209,10 +8210,8 @@ class _DeviceProcesses:
 _MEMORY_IOCTL, _MEMORY_SIZE = 0xA3104DA7, 8976
 _MEMORY_HEAD, _MEMORY_ENTRY, _MEMORY_ENTRIES_MAX = 16, 112, 80  # bytes, bytes, entries
 _FOR_A_CONTAINER = 1  # the driver then converts each pid into the number in the asker's namespace, or 0
-_ON_CARD, _OF_HOST = (0x20, 0x30), (
-    0x10,
-    0x40,
-)  # page tables and memory; a GPU without memory of its own has the host's
+_ON_CARD = (0x20, 0x30)  # where an entry has page tables and memory of the card
+_OF_HOST = (0x10, 0x40)  # and those in the host's memory, which a GPU without memory of its own has
 
 
 class _ProcessMemory:
@@ -8289,20 +8288,20 @@ def _judged_memory(found, used, answer):
     A process that began or ended between the walk and the question leaves the figures of the others as they are.
     """
     info = _nvmlDeviceGetMemoryInfo(found.device)
-    count = _integer_at(answer, 8, 4)
+    count = _word_at(answer, 8)
     memory = _ProcessMemory(None, count)
     if count > _MEMORY_ENTRIES_MAX:
         memory.reason = "the driver answered what cannot be: %d entries" % count
         return memory
     places = range(_MEMORY_HEAD, _MEMORY_HEAD + count * _MEMORY_ENTRY, _MEMORY_ENTRY)
-    pids = [_integer_at(answer, place + 8, 4) for place in places]
+    pids = [_word_at(answer, place + 8) for place in places]
     sizes = [_sizes_at(answer, place, _ON_CARD) for place in places]
     if not any(map(sum, sizes)) and _is_integrated(found.device):
         sizes = [_sizes_at(answer, place, _OF_HOST) for place in places]
     limit = max(used, info.used) + info.total // 20
     known = found.holders | found.walk.uninspected | {os.getpid()}
     memory.elsewhere = 0 in pids
-    if found.minor is not None and any(_integer_at(answer, place, 4) != found.minor for place in places):
+    if found.minor is not None and any(_word_at(answer, place) != found.minor for place in places):
         memory.reason = "the driver answered what cannot be: entries of another card"
     elif any(max(pair) > info.total for pair in sizes) or sum(map(sum, sizes)) > limit:
         memory.reason = "the driver answered what cannot be: more memory than is in use"
@@ -8316,14 +8315,9 @@ def _judged_memory(found, used, answer):
     return memory
 
 
-def _integer_at(answer, place, size):
-    """An unsigned integer in an answer of the driver."""
-    return int.from_bytes(answer[place : place + size], sys.byteorder)
-
-
 def _sizes_at(answer, place, offsets):
     """Bytes in page tables and in memory, from the entry at that place of an answer (tuple)."""
-    return tuple(_integer_at(answer, place + offset, 8) for offset in offsets)
+    return tuple(_word_at(answer, place + offset, 8) for offset in offsets)
 
 
 def _is_integrated(device):
