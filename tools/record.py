@@ -163,7 +163,7 @@ def with_tables():
 def with_keys():
     """docs/command.md with the keys of --json that are readings."""
     head, title, table = read("docs/command.md").partition("| object | keys |")
-    for name, keys in importlib.import_module("pymtml_cli.hosts.json_document").documented().items():
+    for name, keys in importlib.import_module("pymtml_cli.readings.documents").documented().items():
         table, count = re.subn(r"(?m)^(\| %s[^|]*\| ).*( \|)$" % re.escape(name), r"\g<1>%s\g<2>" % keys, table)
         if count != 1:
             sys.exit("docs/command.md lacks a row of %s in its table of --json" % name)

@@ -78,11 +78,11 @@ def xml(text):
     return result.encode("ascii", "xmlcharrefreplace").decode("ascii")
 
 
-def json(value):
-    """A value as JSON with indents and a line end, in ASCII; all text is safe, numbers without a value are null."""
+def json(value, is_line=False):
+    """A value as JSON with indents, or in a line, in ASCII; all text is safe, numbers without a value are null."""
     from json import dumps
 
-    return dumps(_plain(value), indent=2, allow_nan=False) + "\n"
+    return dumps(_plain(value), indent=None if is_line else 2, allow_nan=False) + "\n"
 
 
 def _plain(value):

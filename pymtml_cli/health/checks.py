@@ -19,7 +19,7 @@ OK, NOTE, NOT_AVAILABLE, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CR
 SEVERITY = {OK: 0, NOTE: 0, NOT_AVAILABLE: 0, WARNING: 1, CRITICAL: 2}  # the exit statuses of monitoring plugins
 
 # gpu, uuid and bus_id are None in a finding about the machine, value and limit in one without them
-Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text asked")
+Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text asked advice")
 
 # The outcome of a question. ``advice`` takes the place of its check's advice; ``silent``: the card answers nothing at
 # all; ``asked`` is false if the question was skipped because of that. Health and doctor each turn it into a Finding of
@@ -482,7 +482,8 @@ def _outcomes(asked, check, limits):
 def finding(check, outcome, who=(None, None, None)):
     """An outcome of a check as a Finding, about a card or the machine."""
     text = outcome.text + (": " + outcome.advice if outcome.advice else "")
-    return Finding(check, outcome.level, *who, outcome.value, outcome.limit, safe(text), outcome.asked)
+    advice = outcome.advice or CHECKS[check].advice if SEVERITY[outcome.level] else None
+    return Finding(check, outcome.level, *who, outcome.value, outcome.limit, safe(text), outcome.asked, advice)
 
 
 def driver_finding(level, text, limit=None):

@@ -5,12 +5,13 @@ import re
 
 from pymtml_cli.common.files import read
 from pymtml_cli.common.text import some
+from pymtml_cli.health.checks import NOTE, OK
+from pymtml_cli.health.checks import WARNING as WARN
 from pymtml_cli.readings.processes import in_a_namespace_of_its_own
 
 RUNTIME = "docker run --runtime=mthreads -e MTHREADS_VISIBLE_DEVICES=all"
 NODES = "--device=/dev/mtgpu.N --device=/dev/dri for each card"
 VISIBLE = "MTHREADS_VISIBLE_DEVICES"
-NOTE, WARN, OK = "note", "warn", "ok"
 
 
 def container(root="/"):

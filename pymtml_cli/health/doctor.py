@@ -13,6 +13,7 @@ import signal
 import sys
 import time
 from collections import namedtuple
+from types import SimpleNamespace
 
 import pymtml
 from pymtml_cli.common import layout
@@ -22,33 +23,35 @@ from pymtml_cli.common.text import json, safe, some
 from pymtml_cli.health import checks, containers
 from pymtml_cli.health.containers import container
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, host, musa_version
+from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, musa_version
+from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
-OK, NOTE, WARN, FAIL, NOT_APPLICABLE = "ok", "note", "warn", "fail", "n/a"
+OK, NOTE, WARN, FAIL, NOT_APPLICABLE = checks.OK, checks.NOTE, checks.WARNING, checks.CRITICAL, checks.NOT_AVAILABLE
+WORDS = {OK: "ok", NOTE: "note", WARN: "warn", FAIL: "fail", NOT_APPLICABLE: "n/a"}  # as they are printed
 SLOW_INIT_SECONDS, SLOW_QUERY_SECONDS = 5.0, 0.1
 MODULES = ("pymtml", "pynvml")
 NAMES_SHOWN = 6
 
 
 class Finding(namedtuple("Finding", "level check text next_step", defaults=(None,))):
-    """A level, what was checked, what was found, what to do; ``gpus``: the cards that the text begins with, if any."""
+    """A level, what was checked, what was found, what to do; ``gpus``: the cards that it is about, if any."""
 
-    gpus = None
+    gpus = ()
 
 
 def parser():
     parser = argument_parser("doctor")
-    parser.add_argument("--json", action="store_true", help="for programs: {host, verdict, status, findings}")
+    parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
     return parser
 
 
 def run(arguments):
     """Examine, print, and sum up (exit status: 0 works, 1 works in part, 2 does not work)."""
     options = parser().parse_args(arguments)
-    findings = []
-    for finding in examine():
+    findings, known = [], SimpleNamespace(library=None, driver=None, count=None)
+    for finding in examine(known):
         findings.append(finding)
         if not options.json:
             sys.stdout.write(as_text(finding))
@@ -60,8 +63,9 @@ def run(arguments):
     elif WARN in levels:
         status, text = 1, "works in part: %d warning(s) above" % levels.count(WARN)
     if options.json:
-        objects = [dict(finding._asdict(), gpus=finding.gpus) for finding in findings]
-        sys.stdout.write(json({"host": host(), "verdict": text, "status": status, "findings": objects}))
+        document = dict(head(known.library, known.driver), device_count=known.count, exit_status=status, verdict=text)
+        document.update(status=(OK, WARN, FAIL)[status], findings=list(map(as_object, findings)))
+        sys.stdout.write(json(document))
     else:
         sys.stdout.write("\nverdict: pymtml %s\n" % text)
     return status
@@ -69,11 +73,19 @@ def run(arguments):
 
 def as_text(finding):
     """A finding as it is printed: a line, and one for what to do about it."""
-    text = "%-5s %-10s %s\n" % (finding.level, finding.check, safe(finding.text))
+    about = "GPU %s: " % ranges(finding.gpus) if finding.gpus else ""
+    text = "%-5s %-10s %s%s\n" % (WORDS[finding.level], finding.check, about, safe(finding.text))
     return text + ("%-16s -> %s\n" % ("", safe(finding.next_step)) if finding.next_step else "")
 
 
-def examine():
+def as_object(finding):
+    """A finding of the document. ``level`` and ``next_step`` are as pymtml 0.3 had them."""
+    found = {"check": finding.check, "status": finding.level, "gpus": list(finding.gpus), "text": finding.text}
+    return dict(found, advice=finding.next_step, level=WORDS[finding.level], next_step=finding.next_step)
+
+
+def examine(known):
+    """All findings (iterator). ``known`` gets the versions of library and driver, and the number of cards."""
     yield from python_findings()
     yield from environment_findings()
     before = open_nodes()
@@ -92,8 +104,10 @@ def examine():
         yield init_failure(initialized.error)
         return
     try:
-        yield versions_finding()
-        yield from device_findings(seconds)
+        library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
+        known.library, known.driver = [None if isinstance(one, Unknown) else one for one in (library, driver)]
+        yield Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
+        yield from device_findings(seconds, known)
     finally:
         setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # so that both kinds of shutdown are tried
         ask(pymtml.nvmlShutdown)
@@ -235,11 +249,6 @@ def init_failure(error):
     return Finding(FAIL, "init", " ".join(str(error).split()), step)
 
 
-def versions_finding():
-    library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
-    return Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
-
-
 # ---- System ----
 
 
@@ -304,7 +313,7 @@ def file_findings(may_lack):
 # ---- Devices ----
 
 
-def device_findings(init_seconds):
+def device_findings(init_seconds, known):
     """Findings about the cards, and the cost of a query (iterator)."""
     try:
         machine = Machine()
@@ -312,7 +321,7 @@ def device_findings(init_seconds):
         yield Finding(FAIL, "devices", error.text, "look at dmesg for mtgpu")
         return
     with machine:
-        cards = machine.cards
+        cards, known.count = machine.cards, len(machine.cards)
         if not cards:
             step = "in a container: MTHREADS_VISIBLE_DEVICES=all; else look at lspci -d 1ed5: and at dmesg"
             yield Finding(FAIL, "devices", "no devices", step)
@@ -341,7 +350,6 @@ def grouped(cards):
     unreported = Finding(NOT_APPLICABLE, "unreported", "%s not reported, or in part")
     groups.update(checks_by_cards(quiet[NOT_APPLICABLE], unreported))
     for finding, indices in groups.items():
-        finding = finding._replace(text="GPU %s: %s" % (ranges(indices), finding.text))
         finding.gpus = indices
         yield finding
 
@@ -373,9 +381,6 @@ def visible_finding(cards):
     return Finding(NOTE, "variable", variable + "MUSA programs " + text, step)
 
 
-LEVELS = {checks.OK: OK, checks.NOTE: NOTE, checks.NOT_AVAILABLE: NOT_APPLICABLE}  # all others: WARN
-
-
 def findings_of_cards(cards):
     """(card, check, Finding) of health's outcomes on cards, and of what else is odd about them (iterator)."""
     asked = []
@@ -393,7 +398,8 @@ def findings_of_cards(cards):
 def finding_of(name, outcome):
     """An outcome of a check as doctor's Finding."""
     check, title = checks.CHECKS[name], "cards" if name == "answers" else name
-    level = OK if outcome.level == checks.NOTE and not check.noted else LEVELS.get(outcome.level, WARN)
+    level = OK if outcome.level == NOTE and not check.noted else outcome.level
+    level = WARN if level == checks.CRITICAL else level  # the rest of the machine works
     return Finding(level, title, outcome.text, outcome.advice or check.advice)
 
 

@@ -18,11 +18,11 @@ from pymtml_cli.health.checks import CRITICAL, NOTE, OK, Finding, Outcome
 from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Machine, Unknown, ask, host
+from pymtml_cli.readings.devices import Machine, Unknown, ask
+from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
-SCHEMA = 1
 CHECKS = tuple(checks.CHECKS)
 LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
 EXPECT = "number of cards that must be present (default: at least one)"
@@ -108,18 +108,14 @@ def lines(found):
 
 
 def as_json(report):
-    return json(
-        {
-            "schema": SCHEMA,
-            "version": pymtml.__version__,
-            "host": host(),
-            "driver": report.driver,
-            "library": report.library,
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-            "status": checks.status(report.findings),
-            "findings": [one._asdict() for one in report.findings],
-        }
-    )
+    """The document. ``version``, ``driver`` and ``library``, in findings ``level`` and ``gpu``, are as 0.3 had them."""
+    worst = checks.status(report.findings)
+    document = dict(head(report.library, report.driver), status=worst, exit_status=checks.SEVERITY[worst])
+    document.update(version=pymtml.__version__, driver=report.driver, library=report.library)
+    document["findings"] = [
+        dict(one._asdict(), status=one.level, gpus=[] if one.gpu is None else [one.gpu]) for one in report.findings
+    ]
+    return json(document)
 
 
 # ---- The parent ----

@@ -12,10 +12,10 @@ from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
 from pymtml_cli.hosts.gathered import STDIN
+from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
-SCHEMA = 1
 SAME, DIFFERENT, UNREADABLE = 0, 1, 2  # exit status
 LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns
 
@@ -212,8 +212,9 @@ class Comparison:
 
     def as_object(self):
         return {
-            "schema": SCHEMA,
-            "status": self.status,
+            **dict(head()),
+            "exit_status": self.status,
+            "status": self.status,  # as pymtml 0.3 had it
             "hosts": sorted(self.hosts, key=hostlist.order),
             "not_compared": sorted(map(vars, self.unreadable), key=lambda one: hostlist.order(one["host"])),
             "facts": list(self.facts),

@@ -19,8 +19,8 @@ from pymtml_cli.common.text import fit, safe
 from pymtml_cli.health.checks import CRITICAL, NOT_AVAILABLE, NOTE, OK, WARNING
 from pymtml_cli.hosts import hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, MACHINE, facts_of
+from pymtml_cli.readings.documents import SCHEMA
 
-SCHEMA = 1
 SUFFIXES = (".json", ".txt", ".out", ".log")
 STDIN = "-"
 LONGEST_REASON = 160
@@ -279,8 +279,8 @@ def _kind(content):
     """The kind of a document; raises _Bad if it is not pymtml's, or reports an error."""
     if not isinstance(content, dict):
         raise _Bad("not a document of pymtml")
-    schema = content.get("schema", SCHEMA)
-    if isinstance(schema, bool) or schema != SCHEMA:
+    schema = content.get("schema", 1)  # doctor had none in 0.3
+    if isinstance(schema, bool) or schema not in (1, SCHEMA):
         raise _Bad("schema %s is of a later pymtml; this one reads %d" % (fit(str(schema), 20), SCHEMA))
     if "error" in content:
         raise _Bad("reports: %s" % content["error"])
@@ -288,6 +288,8 @@ def _kind(content):
         devices, count = content["devices"], content.get("device_count")
         if not isinstance(devices, list) or not all(isinstance(device, dict) for device in devices):
             raise _Bad("devices is not a list of objects")
+        if "device_count" not in content:
+            raise _Bad("a document of one view: only --json, health --json and doctor --json can be compared")
         if count != len(devices):
             raise _Bad("counts %s devices and lists %d" % (count, len(devices)))
         return MACHINE

@@ -294,6 +294,11 @@ class Machine:
         return cards
 
 
+def status(cards):
+    """Exit status of what shows some cards: 15 if one of them cannot be opened."""
+    return errors.CARD_IS_LOST if any(isinstance(card.handle, Unknown) for card in cards) else 0
+
+
 _DOCTOR = "`pymtml doctor` reports why, and what to do about it"
 
 

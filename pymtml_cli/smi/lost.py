@@ -4,17 +4,12 @@ import os
 import sys
 
 import pymtml
-from pymtml_cli.common.errors import CARD_IS_LOST, NVIDIA_SMI, called
+from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.files import read
 from pymtml_cli.common.samples import repeat
-from pymtml_cli.readings.devices import Machine, Unknown, pci_address
+from pymtml_cli.readings.devices import Machine, Unknown, pci_address, status
 
 VENDOR, CLASSES = "0x1ed5", ("0x03", "0x12")  # PCI's numbers of Moore Threads, and of displays and accelerators
-
-
-def status(cards):
-    """Exit status of what shows some cards: 15 if one of them cannot be opened."""
-    return CARD_IS_LOST if any(isinstance(card.handle, Unknown) for card in cards) else 0
 
 
 def show(options, output, sample, aside=False):

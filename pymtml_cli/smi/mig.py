@@ -12,9 +12,8 @@ from pymtml_cli.common.errors import NO_SUCH_DEVICE, NVIDIA_SMI, OTHER, called, 
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import left, safe
-from pymtml_cli.readings.devices import Machine, Unknown, ask, failed_instances, then
+from pymtml_cli.readings.devices import Machine, Unknown, ask, failed_instances, status, then
 from pymtml_cli.smi.listing import profile
-from pymtml_cli.smi.lost import status
 from pymtml_cli.smi.modify import exit_status, nvml_code, obstacle
 
 TEXTS = layout.blocks("smi/texts.txt")

@@ -7,9 +7,9 @@ from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, worded
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, Unknown, ask, then
+from pymtml_cli.readings.devices import Machine, Unknown, ask, status, then
 from pymtml_cli.readings.table import value_of
-from pymtml_cli.smi import listing, lost
+from pymtml_cli.smi import listing
 
 _OF_BOTH = {
     "-s, --status": "state and speed of each link{remote}",
@@ -66,7 +66,7 @@ def run(arguments, command):
             sys.stdout.write(listing.lines(card)[0] + "\n")
             for line in _card_lines(card, options, link, command):
                 sys.stdout.write("\t %s\n" % line)
-        return lost.status(cards) or (0 if answered else NOT_AVAILABLE)
+        return status(cards) or (0 if answered else NOT_AVAILABLE)
 
 
 def _card_lines(card, options, chosen, command):

@@ -6,9 +6,10 @@ from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, see_help
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, spelled, usage
+from pymtml_cli.readings import devices
 from pymtml_cli.readings.devices import Machine, Unknown
 from pymtml_cli.readings.table import value_of
-from pymtml_cli.smi import listing, lost
+from pymtml_cli.smi import listing
 from pymtml_cli.smi.modify import DONE
 
 OPTIONS, REFUSED = {}, {}  # by subcommand
@@ -43,10 +44,10 @@ def run(arguments, name):
         cards = machine.chosen(chosen.get("-p" if name == "drain" else "-i"))
         status, text = FUNCTIONS[answer[0]](cards) if len(answer) == 1 else _sentences(cards, given, *answer)
     text += DONE if name == "clocks" else ""
-    if status and not lost.status(cards):
+    if status and not devices.status(cards):
         raise refuse(text, status, ours=given if text.startswith("GPU ") else None)
     sys.stdout.write(text)
-    return status or lost.status(cards)
+    return status or devices.status(cards)
 
 
 def _sentences(cards, given, status, sentence):

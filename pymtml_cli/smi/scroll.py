@@ -6,8 +6,7 @@ from pymtml_cli.common.errors import OTHER, refuse
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.samples import Output, repeat
-from pymtml_cli.readings.devices import Machine
-from pymtml_cli.smi.lost import status
+from pymtml_cli.readings.devices import Machine, status
 
 OPTIONS = {
     "-i, --id CARDS": CARDS,

@@ -6,9 +6,8 @@ import pymtml
 from pymtml_cli.common import layout, numeric
 from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, called, refuse, worded
 from pymtml_cli.common.options import parse
-from pymtml_cli.readings.devices import Machine, Unknown, no_devices
+from pymtml_cli.readings.devices import Machine, Unknown, no_devices, status
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
-from pymtml_cli.smi.lost import status
 
 TEXTS = layout.blocks("smi/texts.txt")
 OPTIONS = {  # whose help is in texts.txt

@@ -5,9 +5,8 @@ import sys
 import pymtml
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.text import safe
-from pymtml_cli.readings.devices import Machine, Unknown, then, virtual_device
+from pymtml_cli.readings.devices import Machine, Unknown, status, then, virtual_device
 from pymtml_cli.smi.listing import address
-from pymtml_cli.smi.lost import status
 from pymtml_cli.smi.sections import row, text_of
 
 OPTIONS = {

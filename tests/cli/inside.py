@@ -18,7 +18,6 @@ from pymtml_cli.health.checks import CHECKS, LIMITS, OF_CARD, SEVERITY
 from pymtml_cli.health.lock import Lock, default_path
 from pymtml_cli.hosts.compare import Comparison
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, MACHINE
-from pymtml_cli.hosts.json_document import machine_object
 from pymtml_cli.language import ANSWERED_BY, BY_SPELLING, KINDS, SECTIONS
 from pymtml_cli.main import main
 from pymtml_cli.readings.devices import Machine, Moment, Unknown

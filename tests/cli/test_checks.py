@@ -193,7 +193,7 @@ def test_both_sides_of_each_edge():
 )
 def test_how_many_cards_there_must_be(count, expected, level, text):
     one = checks.device_finding(count, expected)
-    assert one == ("devices", level, None, None, None, count, expected, text, True)
+    assert one == ("devices", level, None, None, None, count, expected, text, True, None)
 
 
 @pytest.mark.parametrize(

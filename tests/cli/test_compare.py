@@ -128,10 +128,10 @@ def test_each_key_of_the_schema_is_compared_or_left_out(document):
     assert not missing, "CARD_KEYS of pymtml_cli/hosts/facts.py lacks %s" % ", ".join(missing)
     lists = {name.split(".links.")[0].split(".")[0] for name in hostfacts.LISTS}
     everything = {name.split(".")[0] for name in hostfacts.CARD_KEYS} | lists
-    assert everything == set(document["devices"][0]) - {"reasons"}, "--json has others: OBJECTS of json_document.py"
+    assert everything == set(document["devices"][0]) - {"reasons"}, "--json has others: OBJECTS of documents.py"
     dropped = sorted(set(hostfacts.BY_KEY) - leaves)
-    assert not dropped, "no object of --json has %s: json_document.py" % ", ".join(dropped)
-    assert set(document) == set(hostfacts.MACHINE_KEYS) | {"schema", "timestamp", "host", "devices"}
+    assert not dropped, "no object of --json has %s: documents.py" % ", ".join(dropped)
+    assert set(document) == set(hostfacts.MACHINE_KEYS) | {"schema", "time", "timestamp", "host", "devices"}
 
 
 def put(path, value, **more):
@@ -353,7 +353,7 @@ def health_with(checked, gpu, check, level, text):
     """A document of health with another finding for a card."""
     result = copy.deepcopy(checked)
     one = next(one for one in result["findings"] if one["check"] == check and one["gpu"] == gpu)
-    one.update(level=level, text=text)
+    one.update(status=level, text=text)
     return result
 
 
@@ -384,9 +384,9 @@ def test_a_card_that_does_not_answer_beside_one_that_is_not_well(checked, folder
     lost = copy.deepcopy(narrow)
     for one in lost["findings"]:
         if one["gpu"] == 3:
-            one.update(level="N/A", text="not queried, because the card does not answer", asked=False)
+            one.update(status="N/A", text="not queried, because the card does not answer", asked=False)
     first = next(one for one in lost["findings"] if one["gpu"] == 3)
-    first.update(level="CRITICAL", text="no answer: Timeout", asked=True)
+    first.update(status="CRITICAL", text="no answer: Timeout", asked=True)
     result = invoke("compare", folder(a=narrow, b=narrow, c=lost))
     assert result.lines[0] == "health.answers" and result.lines[-1].endswith("1 differ")
     worse = health_with(narrow, 3, "pcie", "WARNING", "PCIe x8, and the card has x16")

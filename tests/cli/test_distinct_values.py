@@ -271,7 +271,7 @@ LOOPS = [
     (("--query-gpu=temperature.gpu", "--format=csv,noheader", "-lms", "500", "-i", "0"), r"51\n", r"77\n", 0.5),
     (("-q", "-d", "TEMPERATURE", "-i", "0", "-l"), "Current Temp +: 51 C", "Current Temp +: 77 C", 5),
     (("-q", "-x", "-i", "0", "-lms"), "<gpu_temp>51 C", "<gpu_temp>77 C", 5),
-    (("--json", "-i", "0", "-l", "2"), '"gpu_celsius": 51', '"gpu_celsius": 77', 2),
+    (("--json", "-i", "0", "-l", "2"), r'(?m)^{"schema": .*"gpu_celsius": 51.*}$', r'(?m)^{.*"gpu_celsius": 77.*}$', 2),
     (("-i", "0", "-l", "4"), " 51C ", " 77C ", 4),
     (("-i", "0", "--watch=6"), " 51C ", " 77C ", 6),
     (("dmon", "-s", "p", "-i", "0"), "123 +51 ", "123 +77 ", 1),

@@ -23,11 +23,15 @@ def findings(*arguments, **machine):
     with simulated.machine(machine.pop("profile", "s3000x2"), **machine):
         result = invoke("doctor", "--json")
     report = json.loads(result.stdout)
-    assert (result.status, result.stderr) == (report["status"], "")
+    assert (result.status, result.stderr) == (report["exit_status"], "")
     found = {}
     for finding in report["findings"]:
-        found.setdefault(finding["check"], []).append((finding["level"], finding["text"], finding["next_step"]))
+        text = "GPU %s: " % topo.ranges(finding["gpus"]) * bool(finding["gpus"]) + finding["text"]
+        found.setdefault(finding["check"], []).append((finding["status"], text, finding["advice"]))
     return result.status, found
+
+
+DOCTORS = {"ok": "OK", "note": "NOTE", "warn": "WARNING", "fail": "CRITICAL", "n/a": "N/A"}  # as 0.3 had them
 
 
 def levels(found, check):
@@ -51,7 +55,7 @@ def test_an_init_that_fails_in_a_forked_child(fault):
     """And one after which not even the cards can be counted."""
     with simulated.machine("s80", faults=fault):
         found = doctor.fork_finding([])
-    assert found == ("warn", "fork", "an init in a forked child fails; " + LEAVES, IN_THE_CHILD)
+    assert found == ("WARNING", "fork", "an init in a forked child fails; " + LEAVES, IN_THE_CHILD)
 
 
 def test_an_init_that_hangs_in_a_forked_child(monkeypatch):
@@ -68,13 +72,13 @@ def test_an_init_that_hangs_in_a_forked_child(monkeypatch):
     monkeypatch.setattr(doctor, "FORK_SECONDS", 3)
     monkeypatch.setattr(os, "fork", fork)
     found = doctor.fork_finding([])
-    assert found == ("warn", "fork", "an init in a forked child hangs; " + LEAVES, IN_THE_CHILD)
+    assert found == ("WARNING", "fork", "an init in a forked child hangs; " + LEAVES, IN_THE_CHILD)
     assert pauses == [0.01] * 2
     with pytest.raises(ChildProcessError):
         os.waitpid(children[0], os.WNOHANG)
     monkeypatch.delattr(os, "fork")
     opens = "an init opens /dev/mtgpu.0; this system does not fork"
-    assert doctor.fork_finding(["/dev/mtgpu.0"]) == ("n/a", "fork", opens, None)
+    assert doctor.fork_finding(["/dev/mtgpu.0"]) == ("N/A", "fork", opens, None)
 
 
 def test_no_library(tmp_path):
@@ -103,7 +107,7 @@ def test_visible_devices_are_explained(monkeypatch, visible, words):
     monkeypatch.setenv("MUSA_VISIBLE_DEVICES", visible)
     with simulated.machine("s3000-mpc"), Machine() as machine:
         found = doctor.visible_finding(machine.cards)
-    assert found[:3] == ("note", "variable", "MUSA_VISIBLE_DEVICES=%s: MUSA programs %s" % (visible, words))
+    assert found[:3] == ("NOTE", "variable", "MUSA_VISIBLE_DEVICES=%s: MUSA programs %s" % (visible, words))
     assert bool(found.next_step) == ("see all" not in words)
 
 
@@ -111,20 +115,20 @@ def test_visible_devices_that_do_not_answer(monkeypatch):
     monkeypatch.setenv("MUSA_VISIBLE_DEVICES", simulated.device_keys("s5000x8", 1)["uuid"])
     _, found = findings(profile="s5000x8", faults="mtmlLibraryInitDeviceByUuid=TIMEOUT")
     text = "MUSA_VISIBLE_DEVICES=%s: the cards that it names do not answer: Timeout"
-    assert ("warn", text % os.environ["MUSA_VISIBLE_DEVICES"], None) in found["variable"]
+    assert ("WARNING", text % os.environ["MUSA_VISIBLE_DEVICES"], None) in found["variable"]
 
 
 def test_text_and_json_say_the_same():
     with simulated.machine("s5000x8"):
         text = invoke("doctor")
         report = json.loads(invoke("doctor", "--json").stdout)
-    assert text.status == report["status"]
+    assert text.status == report["exit_status"] == ("OK", "WARNING", "CRITICAL").index(report["status"])
     assert text.lines[-1] == "verdict: pymtml " + report["verdict"]
     for finding in report["findings"]:
         if finding["check"] != "cost":
-            assert "%-5s %-10s %s" % (finding["level"], finding["check"], finding["text"]) in text.lines
-        begins = "GPU %s: " % topo.ranges(finding["gpus"]) if finding["gpus"] else "GPU "
-        assert finding["text"].startswith(begins) == (finding["gpus"] is not None)
+            about = "GPU %s: " % topo.ranges(finding["gpus"]) if finding["gpus"] else ""
+            assert "%-5s %-10s %s%s" % (finding["level"], finding["check"], about, finding["text"]) in text.lines
+        assert DOCTORS[finding["level"]] == finding["status"] and finding["next_step"] == finding["advice"]
 
 
 class Terminal(io.StringIO):
@@ -137,11 +141,11 @@ class Terminal(io.StringIO):
 
 
 def test_each_finding_is_there_before_the_next_is_looked_for(monkeypatch):
-    found = [doctor.Finding("ok", "library", "is there"), doctor.Finding("warn", "nodes", "none\n", "look at dmesg")]
+    found = [doctor.Finding("OK", "library", "is there"), doctor.Finding("WARNING", "nodes", "none\n", "look at dmesg")]
     first = "ok    library    is there\n"
     both = first + "warn  nodes      none\\x0a\n                 -> look at dmesg\n"
 
-    def examine():
+    def examine(known):
         for said, one in zip(("", first), found):
             assert out.getvalue() == said and out.flushed == ((said,) if said else ())
             yield one
@@ -156,7 +160,7 @@ def test_each_finding_is_there_before_the_next_is_looked_for(monkeypatch):
 def test_another_pynvml_is_a_note():
     status, found = findings()
     assert status == 0
-    assert all(level in ("note", "n/a") for level in levels(found, "packages"))
+    assert all(level in ("NOTE", "N/A") for level in levels(found, "packages"))
 
 
 def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
@@ -179,8 +183,8 @@ def test_what_is_well_was_asked_and_answered(seen, tmp_path):
     assert {"ecc", "pages", "links"} <= silent and "temperature" not in silent
     well, silent = [[check for check in checks.OF_CARD if (check in silent) == is_in] for is_in in (False, True)]
     unreported = "GPU 0-1: %s not reported, or in part" % ", ".join(silent)
-    assert found["cards"] == [("ok", "GPU 0-1: %s in order" % ", ".join(well), None)]
-    assert found["unreported"] == [("n/a", unreported, None)]
+    assert found["cards"] == [("OK", "GPU 0-1: %s in order" % ", ".join(well), None)]
+    assert found["unreported"] == [("N/A", unreported, None)]
     _, found = findings(faults="1.mtmlMemoryGetTemperature=NOT_SUPPORTED")
     assert sorted(text for check in ("cards", "unreported") for _, text, _ in found[check]) == [
         "GPU 0-1: %s in order" % ", ".join(check for check in well if check != "temperature"),
@@ -189,7 +193,7 @@ def test_what_is_well_was_asked_and_answered(seen, tmp_path):
         "GPU 1: temperature not reported, or in part",
     ]
     status, found = findings(profile="s5000x8", set="*.retired_pages_pending=no;3.gpu_temperature=96")
-    assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["warn"], [])
+    assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["WARNING"], [])
 
 
 @pytest.mark.parametrize(
@@ -219,7 +223,7 @@ def test_the_environment_is_left_as_it_was(monkeypatch, setting):
     before = dict(os.environ)
     status, found = findings()
     assert status == 0 and dict(os.environ) == before
-    shown = ("note", "PYMTML_KEEP_LIBRARY=%s" % setting, None)
+    shown = ("NOTE", "PYMTML_KEEP_LIBRARY=%s" % setting, None)
     assert (shown in found["variable"]) == (setting is not None)
 
 
@@ -231,22 +235,22 @@ def test_who_owns_files_of_the_same_name(monkeypatch):
     monkeypatch.setattr(doctor, "file_owners", lambda: owners)
     first, *rest = [tuple(one) for one in doctor.python_findings()]
     version = "%d.%d.%d" % sys.version_info[:3]
-    assert first == ("ok", "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, here, version), None)
+    assert first == ("OK", "module", "pymtml %s, %s, Python %s" % (pymtml.__version__, here, version), None)
     in_use = "pymtml owns the file in use: if you uninstall it, install pymtml's wheel again"
     instead = "`pymtml run PROGRAM` or `pymtml drop-in` put pymtml in its place"
     assert rest == [
-        ("note", "packages", "pymtml owns %s" % here, in_use),
-        ("note", "packages", "old owns /x/pymtml.py", "this module comes first; nothing to do"),
-        ("note", "packages", "nvidia-ml-py provides pynvml (/x/pynvml.py)", instead),
+        ("NOTE", "packages", "pymtml owns %s" % here, in_use),
+        ("NOTE", "packages", "old owns /x/pymtml.py", "this module comes first; nothing to do"),
+        ("NOTE", "packages", "nvidia-ml-py provides pynvml (/x/pynvml.py)", instead),
     ]
     monkeypatch.setattr(doctor, "file_owners", lambda: None)
     rest = [tuple(one) for one in doctor.python_findings()][1:]
     of_none = "import pynvml finds /x/pynvml.py, which belongs to no distribution"
     stands = "is on the path as well, and is not used"
     assert rest == [
-        ("note", "packages", of_none, "`pymtml run PROGRAM` puts pymtml in its place"),
-        ("note", "packages", "%s %s" % (here, stands), "remove it"),
-        ("n/a", "packages", "Python %s cannot list distributions" % version, None),
+        ("NOTE", "packages", of_none, "`pymtml run PROGRAM` puts pymtml in its place"),
+        ("NOTE", "packages", "%s %s" % (here, stands), "remove it"),
+        ("N/A", "packages", "Python %s cannot list distributions" % version, None),
     ]
 
 
@@ -299,8 +303,8 @@ def test_a_file_on_the_path_is_told_once(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "level, usual, noted",
-    [("OK", "ok", "ok"), ("N/A", "n/a", "n/a"), ("NOTE", "ok", "note")]
-    + [("WARNING", "warn", "warn"), ("CRITICAL", "warn", "warn")],
+    [("OK", "OK", "OK"), ("N/A", "N/A", "N/A"), ("NOTE", "OK", "NOTE")]
+    + [("WARNING", "WARNING", "WARNING"), ("CRITICAL", "WARNING", "WARNING")],
 )
 def test_what_doctor_makes_of_each_level_of_health(level, usual, noted):
     """A counter that health notes is no sign of trouble here; who could not be seen, and a full idle card, is noted."""
@@ -322,12 +326,12 @@ def test_what_asking_costs(init, queries, slow, monkeypatch):
         assert simulated.calls("mtmlMemoryGetUsed") == 20
     text = "init %.1f ms, a memory query %.3f ms" % (init * 1000, queries * 50)
     step = "a driver in trouble, or a loaded host: look at dmesg"
-    assert one == (("warn", "cost", text + ": slow", step) if slow else ("ok", "cost", text, None))
+    assert one == (("WARNING", "cost", text + ": slow", step) if slow else ("OK", "cost", text, None))
 
 
 @pytest.mark.parametrize(
     "lacks, level, header, others",
-    [(("mtmlSystemGetDriverVersion",), "warn", 115, 0), (("mtmlDeviceGetPcieReplayCounter",), "note", 116, 1)],
+    [(("mtmlSystemGetDriverVersion",), "WARNING", 115, 0), (("mtmlDeviceGetPcieReplayCounter",), "NOTE", 116, 1)],
 )
 def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatch):
     further = len(pymtml._OPTIONAL_PROTOTYPES)
@@ -335,7 +339,7 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
         whole = doctor.functions_finding()
         monkeypatch.setattr(capture, "missing", lambda: list(lacks))
         one = doctor.functions_finding()
-    assert whole == ("ok", "functions", "116 of 116 functions of the header, and all that are known beyond it", None)
+    assert whole == ("OK", "functions", "116 of 116 functions of the header, and all that are known beyond it", None)
     text = "%d of 116 functions of the header, %d of %d others; missing: %s"
     assert one[:3] == (level, "functions", text % (header, further - others, further, lacks[0]))
     named = "nvmlDeviceGetPcieReplayCounter" if others else "nvmlSystemGetDriverVersion"
@@ -353,16 +357,10 @@ def test_what_rests_on_a_function_is_known_without_docstrings():
 def test_where_the_library_was_found(monkeypatch):
     with simulated.machine("s80"), Machine():
         path = os.path.realpath(simulated.LIBRARY)
-        assert doctor.library_finding() == ("ok", "library", path + ", found through PYMTML_LIBRARY", None)
+        assert doctor.library_finding() == ("OK", "library", path + ", found through PYMTML_LIBRARY", None)
         monkeypatch.delenv("PYMTML_LIBRARY")
         usual = "%s, found as %s by the usual search" % (path, pymtml.nvmlLib._name)
-        assert doctor.library_finding() == ("ok", "library", usual, None)
-        assert doctor.versions_finding()[:3] == (
-            "ok",
-            "versions",
-            "MTML %s, driver %s, MUSA %s"
-            % (pymtml.nvmlSystemGetNVMLVersion(), pymtml.nvmlSystemGetDriverVersion(), doctor.musa_version()),
-        )
+        assert doctor.library_finding() == ("OK", "library", usual, None)
 
 
 def test_the_file_that_holds_the_library(monkeypatch):
@@ -389,17 +387,17 @@ def test_the_file_that_holds_the_library(monkeypatch):
 )
 def test_what_to_do_about_an_init_that_fails(error, words):
     one = doctor.init_failure(error())
-    assert (one.level, one.check, one.text) == ("fail", "init", str(error())) and one.next_step.startswith(words)
+    assert (one.level, one.check, one.text) == ("CRITICAL", "init", str(error())) and one.next_step.startswith(words)
 
 
 def test_whether_it_works_once_more(monkeypatch):
     nodes = ["/dev/dri/renderD128", "/dev/mtgpu.0"]
     with simulated.machine("s80"):
-        assert doctor.fork_finding([])[:2] == ("ok", "fork")
+        assert doctor.fork_finding([])[:2] == ("OK", "fork")
         assert doctor.fork_finding(nodes).text.endswith("opens %s, which a child inherits" % ", ".join(nodes))
-        assert doctor.second_life_finding()[:2] == ("ok", "reinit")
+        assert doctor.second_life_finding()[:2] == ("OK", "reinit")
     with simulated.machine("s80", faults="mtmlLibraryShutDown=TIMEOUT@0x1"):
-        assert doctor.second_life_finding() == ("warn", "reinit", "the shutdown failed: Timeout", "look at dmesg")
+        assert doctor.second_life_finding() == ("WARNING", "reinit", "the shutdown failed: Timeout", "look at dmesg")
         pymtml.mtmlLibraryShutDown()
 
 
@@ -423,9 +421,9 @@ def test_which_open_files_are_nodes_of_cards(monkeypatch):
 @pytest.mark.parametrize(
     "files, found, rights",
     [
-        ([], ("warn", "no /dev/mtgpu*"), ("n/a", "no nodes")),
-        (["mtgpu.0", "mtgpu.1"], ("ok", "2 of /dev/mtgpu*"), ("ok", "all nodes readable and writable")),
-        (["mtgpu.0", "gone"], ("ok", "2 of /dev/mtgpu*"), ("warn", "no permission to use %s/gone")),
+        ([], ("WARNING", "no /dev/mtgpu*"), ("N/A", "no nodes")),
+        (["mtgpu.0", "mtgpu.1"], ("OK", "2 of /dev/mtgpu*"), ("OK", "all nodes readable and writable")),
+        (["mtgpu.0", "gone"], ("OK", "2 of /dev/mtgpu*"), ("WARNING", "no permission to use %s/gone")),
     ],
 )
 def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, monkeypatch):
@@ -441,7 +439,7 @@ def test_device_nodes_and_the_rights_to_them(files, found, rights, tmp_path, mon
     expected = [(found[0], "nodes", found[1]), (rights[0], "rights", rights[1].replace("%s", str(tmp_path)))]
     assert [one[:3] for one in seen] == expected
     assert modes <= {os.R_OK | os.W_OK}
-    assert [bool(one.next_step) for one in seen] == [found[0] == "warn", rights[0] == "warn"]
+    assert [bool(one.next_step) for one in seen] == [found[0] == "WARNING", rights[0] == "WARNING"]
 
 
 @pytest.mark.parametrize("inside", [None, "a test"])
@@ -467,23 +465,28 @@ def test_the_kernel_module(inside, loaded, version, text, tmp_path, monkeypatch)
     monkeypatch.setattr(doctor.containers, "findings", lambda library: [])
     found = list(doctor.system_findings(False, True))
     assert found[0] == (
-        ("note", "container", "inside a container (a test)", None) if inside else ("ok", "container", "none seen", None)
+        ("NOTE", "container", "inside a container (a test)", None) if inside else ("OK", "container", "none seen", None)
     )
     if text is not None:
-        assert found[1] == ("ok", "module", text, None)
+        assert found[1] == ("OK", "module", text, None)
     elif inside:
-        assert found[1] == ("note", "module", "kernel module mtgpu not seen from inside the container", None)
+        assert found[1] == ("NOTE", "module", "kernel module mtgpu not seen from inside the container", None)
     else:
-        assert found[1] == ("warn", "module", "kernel module mtgpu is not loaded", "modprobe mtgpu, and look at dmesg")
+        assert found[1] == (
+            "WARNING",
+            "module",
+            "kernel module mtgpu is not loaded",
+            "modprobe mtgpu, and look at dmesg",
+        )
     assert [one[1] for one in found[2:]] == ([] if inside else ["nodes"]) + ["rights"]
 
 
 def test_where_there_are_no_nodes_to_look_at(monkeypatch):
     simulator = "the library is a simulator: kernel module and device nodes not checked"
-    assert list(doctor.system_findings(True, True)) == [("n/a", "driver", simulator, None)]
+    assert list(doctor.system_findings(True, True)) == [("N/A", "driver", simulator, None)]
     monkeypatch.setattr(sys, "platform", "win32")
     elsewhere = "kernel module and device nodes are only checked on Linux"
-    assert list(doctor.system_findings(False, True)) == [("n/a", "driver", elsewhere, None)]
+    assert list(doctor.system_findings(False, True)) == [("N/A", "driver", elsewhere, None)]
 
 
 # ---- Containers ----
@@ -550,8 +553,8 @@ def test_a_container_that_got_everything(tree, monkeypatch):
     tree.write("proc/self/mountinfo", OVERLAY)
     found = tree.findings()
     assert found == {
-        ("ok", "variable"): ("MTHREADS_VISIBLE_DEVICES=all", None),
-        ("ok", "mounts"): ("2 of /dev/mtgpu.N, 1 of /dev/dri/renderDN; mounted from the host: /dev/mtgpu.0", None),
+        ("OK", "variable"): ("MTHREADS_VISIBLE_DEVICES=all", None),
+        ("OK", "mounts"): ("2 of /dev/mtgpu.N, 1 of /dev/dri/renderDN; mounted from the host: /dev/mtgpu.0", None),
     }
 
 
@@ -564,18 +567,18 @@ BESIDE = "--privileged and --device add nodes to those of the runtime"
 @pytest.mark.parametrize(
     "visible, nodes, level, text, step",
     [
-        (None, 0, "warn", " is not set: no cards were requested", RUNTIME),
-        (None, 2, "note", " is not set: the nodes came by --device or --privileged", None),
-        ("none", 0, "warn", "=none: no cards were requested", RUNTIME),
-        ("", 0, "warn", "=: no cards were requested", RUNTIME),
-        ("Void ", 1, "warn", "=Void : no cards were requested", RUNTIME),
-        ("NoDevFiles", 1, "warn", "=NoDevFiles: no cards were requested", RUNTIME),
-        ("all", 0, "warn", NO_RUNTIME, DAEMON),
-        ("All", 1, "ok", "=All", None),
-        ("0,1", 2, "ok", "=0,1", None),
-        ("0, 1,,0", 2, "ok", "=0, 1,,0", None),
-        ("0,1", 1, "note", "=0,1: 2 card(s) requested, but 1 node(s) are here", BESIDE),
-        ("0,1", 0, "warn", "=0,1: 2 card(s) requested, but 0 node(s) are here", "docker run --runtime=mthreads"),
+        (None, 0, "WARNING", " is not set: no cards were requested", RUNTIME),
+        (None, 2, "NOTE", " is not set: the nodes came by --device or --privileged", None),
+        ("none", 0, "WARNING", "=none: no cards were requested", RUNTIME),
+        ("", 0, "WARNING", "=: no cards were requested", RUNTIME),
+        ("Void ", 1, "WARNING", "=Void : no cards were requested", RUNTIME),
+        ("NoDevFiles", 1, "WARNING", "=NoDevFiles: no cards were requested", RUNTIME),
+        ("all", 0, "WARNING", NO_RUNTIME, DAEMON),
+        ("All", 1, "OK", "=All", None),
+        ("0,1", 2, "OK", "=0,1", None),
+        ("0, 1,,0", 2, "OK", "=0, 1,,0", None),
+        ("0,1", 1, "NOTE", "=0,1: 2 card(s) requested, but 1 node(s) are here", BESIDE),
+        ("0,1", 0, "WARNING", "=0,1: 2 card(s) requested, but 0 node(s) are here", "docker run --runtime=mthreads"),
     ],
 )
 def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, text, step):
@@ -615,12 +618,12 @@ def test_all_that_a_container_may_lack(tree):
     options = "docker run --pid=host shows them, with --cap-add=SYS_PTRACE what they have open"
     no_bus = "no /sys/bus/pci: NUMA nodes and display connectors are not known"
     assert list(containers.findings(False, str(tree.root))) == [
-        ("warn", "variable", "MTHREADS_VISIBLE_DEVICES is not set: no cards were requested", RUNTIME),
-        ("warn", "mounts", "0 of /dev/mtgpu.N, 0 of /dev/dri/renderDN", nodes),
-        ("warn", "mounts", "no libmtml.so.2 in the container", "%s brings in the host's" % RUNTIME),
-        ("note", "mounts", no_table, "%s brings it" % RUNTIME),
-        ("note", "mounts", no_bus, "docker mounts /sys by default"),
-        ("note", "processes", others, options),
+        ("WARNING", "variable", "MTHREADS_VISIBLE_DEVICES is not set: no cards were requested", RUNTIME),
+        ("WARNING", "mounts", "0 of /dev/mtgpu.N, 0 of /dev/dri/renderDN", nodes),
+        ("WARNING", "mounts", "no libmtml.so.2 in the container", "%s brings in the host's" % RUNTIME),
+        ("NOTE", "mounts", no_table, "%s brings it" % RUNTIME),
+        ("NOTE", "mounts", no_bus, "docker mounts /sys by default"),
+        ("NOTE", "processes", others, options),
     ]
 
 
@@ -634,18 +637,18 @@ def test_what_is_mounted_from_the_host(tree, count, more):
     tree.write("proc/driver/musa/version")
     text = "1 of /dev/mtgpu.N, 0 of /dev/dri/renderDN; mounted from the host: %s%s" % (", ".join(places[:6]), more)
     step = "programs that draw, and some that compute, also need --device=/dev/dri"
-    assert list(containers.findings(True, str(tree.root)))[1:] == [("note", "mounts", text, step)]
+    assert list(containers.findings(True, str(tree.root)))[1:] == [("NOTE", "mounts", text, step)]
 
 
 def test_in_a_container_doctor_says_what_there_is(tree, monkeypatch):
     monkeypatch.setattr(doctor, "container", lambda: "a test")
     monkeypatch.setattr(
-        doctor.containers, "findings", lambda library: iter([("warn", "mounts", "text %s" % library, "x")])
+        doctor.containers, "findings", lambda library: iter([("WARNING", "mounts", "text %s" % library, "x")])
     )
     found = [(one.level, one.check, one.text) for one in doctor.system_findings(False, True)]
-    assert found[:2] == [("note", "container", "inside a container (a test)"), ("warn", "mounts", "text True")]
+    assert found[:2] == [("NOTE", "container", "inside a container (a test)"), ("WARNING", "mounts", "text True")]
     assert "nodes" not in [check for _, check, _ in found]
-    assert [one.level for one in doctor.system_findings(True, True)] == ["n/a"]
+    assert [one.level for one in doctor.system_findings(True, True)] == ["N/A"]
 
 
 # ---- Raised privileges ----
@@ -663,11 +666,11 @@ def test_variables_that_change_what_is_seen(name, monkeypatch):
         return [tuple(one) for one in doctor.environment_findings()]
 
     text = name + "=/x"
-    assert said() == ([] if name in ("PYMTML_COMMAND_NAME", "PATH") else [("note", "variable", text, None)])
+    assert said() == ([] if name in ("PYMTML_COMMAND_NAME", "PATH") else [("NOTE", "variable", text, None)])
     monkeypatch.setattr(pymtml._session, "secure", True)
     if name in FOLLOWED:
         text += ": not followed, as this process has raised privileges"
-        assert said() == [("note", "variable", text, None)]
+        assert said() == [("NOTE", "variable", text, None)]
 
 
 def test_no_variable_that_names_a_path_is_followed_under_raised_privileges(tmp_path, monkeypatch):

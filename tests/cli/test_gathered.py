@@ -18,8 +18,9 @@ LAUNCHED = "srun: error: node[2-4]: %s\npdsh@head: node5: ssh exited with 255\ns
 SAID = [("node3", EXITED), ("node4", EXITED), ("node5", "ssh exited with 255")]
 SAID += [("standard input", "of no host: srun: error: no step")]
 HUNG = '{"schema": 1, "findings": [{"check": "driver", "level": "CRITICAL", "text": "no answer within 20 seconds"}]}'
-LATER, NO_DOCUMENT = "schema %s is of a later pymtml; this one reads 1", "not a document, but: "
+LATER, NO_DOCUMENT = "schema %s is of a later pymtml; this one reads 2", "not a document, but: "
 TEXT_OF = "the text of {0}: only {0} --json can be compared"
+ONE_VIEW = "a document of one view: only --json, health --json and doctor --json can be compared"
 CUT_OFF = '{"schema": 1, "devices": {"a": 1}'  # its end looks like that of a document
 BROKEN = '{"schema": 1, "devices"}', '\n{"schema": "1}'
 
@@ -46,7 +47,8 @@ def told(found):
         (" \n\n", "a", [("a", "empty")]),
         ("bash: pymtml: command not found\n", "a", [("a", NO_DOCUMENT + "bash: pymtml: command not found")]),
         ('{"schema": 1, "error": "no library", "status": 12}', "a", [("a", "reports: no library")]),
-        ('{"schema": 2, "devices": []}', "a", [("a", LATER % "2")]),
+        ('{"schema": 3, "devices": []}', "a", [("a", LATER % "3")]),
+        ('{"schema": 2, "devices": []}', "a", [("a", ONE_VIEW)]),
         ('{"schema": true, "devices": []}', "a", [("a", LATER % "True")]),
         ('{"schema": "%s", "devices": []}' % ("x" * 21), "a", [("a", LATER % ("x" * 17 + "..."))]),
         ('{"fruit": 1}', "a", [("a", "not a document of pymtml: fruit")]),

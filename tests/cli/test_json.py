@@ -1,6 +1,7 @@
 """--json: links and paths as MTML has them, lists that cannot be read, reasons; test_distinct_values has its values."""
 
 import json
+import re
 
 import pytest
 import simulated
@@ -43,6 +44,41 @@ def test_a_reason_names_the_error():
         report = json.loads(invoke("--json").stdout)
     temperature = report["devices"][1]["temperature"]
     assert (temperature["gpu_celsius"], temperature["reasons"]["gpu_celsius"]) == (None, "Timeout")
+
+
+def test_beside_a_card_that_cannot_be_opened():
+    with simulated.machine("s5000x8", set="3.lost=DRIVER_FAILURE"):
+        result = invoke("--json")
+    assert result.status == 15 and json.loads(result.stdout)["devices"][3]["reasons"]["name"]
+
+
+HEAD = ["schema", "pymtml_version", "library_version", "driver_version", "host", "time"]
+OF_A_FINDING = {"check", "status", "gpus", "text", "advice"}
+STATUSES = {"OK", "NOTE", "WARNING", "CRITICAL", "N/A"}
+
+
+@pytest.mark.parametrize("profile", ["distinct", "no-driver"])
+def test_all_documents_speak_one_dialect(profile, tmp_path):
+    """They begin alike; a verdict is a word beside the exit status; findings have the same keys."""
+    (tmp_path / "one.json").write_text("{}")
+    lock = ["--lock", str(tmp_path / "lock")]
+    for arguments in (
+        ["--json"],
+        ["health", "--json", *lock],
+        ["doctor", "--json"],
+        ["compare", "--json", str(tmp_path)],
+    ):
+        with simulated.machine(simulated.DISTINCT if profile == "distinct" else profile):
+            result = invoke(*arguments)
+        document = json.loads(result.stdout)
+        assert list(document)[:6] == HEAD and document["schema"] == 2, arguments
+        assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", document["time"])
+        assert document.get("exit_status", 0) == result.status
+        if "findings" in document:
+            assert document["status"] == ("OK", "WARNING", "CRITICAL")[result.status]
+            for finding in document["findings"]:
+                assert OF_A_FINDING <= set(finding) and finding["status"] in STATUSES and type(finding["gpus"]) is list
+                assert bool(finding["advice"]) >= (finding["status"] == "WARNING")
 
 
 def test_chosen_cards():
