@@ -2656,6 +2656,7 @@ def mtmlLibraryInitDeviceByPciSbdf(pciSbdf) -> "c_mtmlDevice_t":
 
     Raises: MTMLError_InsufficientMemory, MTMLError_NotFound.
     """
+    # fastfetch asks with four digits of a real S80 (its PRs 1142 and 1259), the MTML 2.2.0 header writes eight.
     text, cell = _bytes(pciSbdf), _Pointer()
     status = _library_status("mtmlLibraryInitDeviceByPciSbdf", text, cell)
     if status in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
@@ -4617,7 +4618,7 @@ def _all_cards():
 def _pci(device):
     """c_mtmlPciInfo_t of a device; if the driver fills in the address only as text, the numbers are read from it."""
     pci = _struct_of(c_mtmlPciInfo_t(), "mtmlDeviceGetPciInfo", "_device", device)
-    if not (pci.segment or pci.bus or pci.device) and pci.sbdf:
+    if not (pci.segment or pci.bus or pci.device) and pci.sbdf:  # second-hand
         address = _parse_bus_id(pci.sbdf)
         if address is not None:
             pci.segment, pci.bus, pci.device = address
@@ -5483,7 +5484,7 @@ def nvmlDeviceGetVbiosVersion(handle) -> "str":
     device = _require(handle)
     version = (c_char * MTML_DEVICE_MTBIOS_VERSION_BUFFER_SIZE)()
     status = _status("mtmlDeviceGetMtBiosVersion", "_device", device, version, len(version))
-    if status == _FUNCTION_NOT_FOUND:  # a library from before the function was renamed
+    if status == _FUNCTION_NOT_FOUND:  # renamed before the MTML 2.2.0 header, which has both
         return _nvml_string("mtmlDeviceGetVbiosVersion", "_device", device, MTML_DEVICE_VBIOS_VERSION_BUFFER_SIZE)
     _nvml_check(status)
     return _text(version)
