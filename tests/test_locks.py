@@ -9,7 +9,7 @@ import time
 import native_calls
 import pytest
 import simulated
-from concurrency import before_line, elsewhere, in_child, in_thread
+from concurrency import before_line, elsewhere, held, in_child, in_thread
 from interpreter import FREE_THREADED
 
 import pymtml
@@ -44,6 +44,17 @@ def test_waits_for_the_lock(name):
         thread.join(PROMPT)
         assert len(ends) == 1 and not isinstance(ends[0], BaseException), ends
         simulated.shut_down()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_child_does_not_wait_for_its_parents_lock():
+    """Programs take nvidia-ml-py's name for it."""
+
+    def take():
+        assert pymtml.libLoadLock.acquire(timeout=5)  # the parent's thread holds it, and is not here
+
+    with held(pymtml.libLoadLock):
+        assert in_child(take, seconds=10) == 0
 
 
 FREE = {  # what does not, also when it is asked for the first time: {name: (machine, call with a device)}

@@ -167,6 +167,16 @@ def test_log_files_are_closed(log, tmp_path):
     assert len(os.listdir("/proc/self/fd")) == before - 1
 
 
+@pytest.mark.parametrize("where", ["console", "system", "file", "callback"])
+def test_levels_of_the_log(log, where):
+    """Up to that of information, wherever the lines go."""
+    settings = getattr(log, where + "Config")
+    settings.level = 4
+    interface.call("mtmlLogSetConfiguration", ctypes.byref(log))
+    settings.level = 5
+    assert interface.reason("mtmlLogSetConfiguration", ctypes.byref(log)) == "INVALID_ARGUMENT"
+
+
 @pytest.mark.parametrize("size, anew", [((1 << 20) - 100, False), ((1 << 20) + 1, True)])
 def test_size_of_the_log_is_in_megabytes(log, tmp_path, size, anew):
     path = tmp_path / "log"

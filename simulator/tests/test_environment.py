@@ -503,6 +503,20 @@ def test_trace_of_threads_and_forks(tmp_path):
     assert names.count("mtmlGpuGetClock") == 600
 
 
+def test_trace_of_two_programs(tmp_path):
+    """Neither writes over what the other has written."""
+    path = tmp_path / "trace"
+    code = INIT + "\nfor _ in range(1000): L.mtmlLibraryInit(R(p))"
+    threads = [
+        threading.Thread(target=run_python, args=(code,), kwargs={"MTML_SIM_TRACE": str(path)}) for _ in range(2)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert path.read_text() == "mtmlLibraryInit\n" * 2002
+
+
 def test_call_counts():
     with Session() as session:
         gpu = session.gpu()

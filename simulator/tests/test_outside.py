@@ -459,3 +459,22 @@ def test_a_change_costs_little(control):
             sim_set(0, "gpu_clock", number)
         assert time.process_time() - begin < 0.5
         assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_a_value_that_is_taken_back_leaves_nothing(control):
+    """Each reads the profile anew: 60 of them are more than the resident memory may grow."""
+
+    def resident():
+        with open("/proc/self/statm") as file:
+            return int(file.read().split()[1]) * resource.getpagesize() >> 10
+
+    def change(times):
+        for number in range(times):
+            sim_set(0, "gpu_clock", number)
+            assert LIBRARY.mtmlSimUnset(0, b"gpu_clock") == 0
+
+    with here():
+        change(20)
+        before = resident()
+        change(60)
+        assert resident() - before < 4096

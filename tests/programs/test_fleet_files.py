@@ -360,9 +360,10 @@ def test_names_are_those_of_the_semantic_conventions():
 
 # ---- Slurm ----
 
+# Notes its arguments, an empty line behind those of each call.
 SCONTROL = """\
 #!/bin/bash
-echo "$@" >> "$CALLS"
+[ "$1" = show ] || printf '%s\\n' "$@" "" >> "$CALLS"
 [ "$1" = show ] && echo "NodeName=gpu01 State=$STATE Reason=$REASON"
 exit 0
 """
@@ -378,7 +379,7 @@ cd %s && exec %s -m pymtml "$@"
 
 @pytest.fixture
 def slurm(tmp_path, simulator):
-    """Runs the health program on a machine, with a scontrol that notes what it is told; returns what that was."""
+    """Runs the health program on a machine, with a scontrol that notes what it is told; returns its calls (list)."""
     for name in ("scontrol", "logger"):
         (tmp_path / name).write_text(SCONTROL)
         (tmp_path / name).chmod(0o755)
@@ -396,7 +397,7 @@ def slurm(tmp_path, simulator):
         environment.update(LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE=machine.path, TMPDIR=str(tmp_path), **variables)
         done = subprocess.run([os.path.join(FLEET, "slurm", "health.sh")], env=environment, timeout=120)
         assert done.returncode == 0
-        return [line for line in calls.read_text().splitlines() if not line.startswith("show")]
+        return [call.splitlines() for call in calls.read_text().split("\n\n")[:-1]]
 
     return run
 
@@ -407,18 +408,20 @@ OURS = "pymtml: CRITICAL devices: 1 of 2"
 def test_a_sick_node_is_drained(slurm, tmp_path):
     """Once, with the reason, which follows what is found; what somebody else drained keeps theirs."""
     sick = Machine(tmp_path, "s3000x2", changes={"gpu_temperature": lambda i: 104})
+    drain = ["update", "NodeName=gpu01", "State=DRAIN"]
     (call,) = slurm(sick)
-    assert call.startswith("update NodeName=gpu01 State=DRAIN Reason=pymtml: CRITICAL temperature: GPU 0-1: 104 C")
+    assert call[:3] == drain and call[3].startswith("Reason=pymtml: CRITICAL temperature: GPU 0-1: 104 C")
+    assert len(call) == 4
     hot = {"FOUND": "CRITICAL  temperature: 104 C", "STATUS": "2"}
     reason = "pymtml: CRITICAL temperature: 104 C"
     assert slurm(sick, "IDLE+DRAIN", reason, **hot) == []
-    assert slurm(sick, "IDLE+DRAIN", OURS, **hot) == ["update NodeName=gpu01 State=DRAIN Reason=" + reason]
+    assert slurm(sick, "IDLE+DRAIN", OURS, **hot) == [drain + ["Reason=" + reason]]
     assert slurm(sick, "IDLE+DRAIN", "disk is broken", **hot) == []
     (call,) = slurm(sick, MTML_SIM_LATENCY_NS="100000000000", PATIENCE="2")
-    assert "CRITICAL driver: no answer within 2 seconds" in call
+    assert "CRITICAL driver: no answer within 2 seconds" in call[3]
     narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8, "pci_cur_gen": lambda i: 5})
     (call,) = slurm(narrow)
-    assert call.startswith("-t pymtml -- gpu01: WARNING pcie: GPU 0-1: PCIe x8")
+    assert call[:3] == ["-t", "pymtml", "--"] and call[3].startswith("gpu01: WARNING pcie: GPU 0-1: PCIe x8")
 
 
 def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
@@ -433,7 +436,7 @@ def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
             "sick": ("CRITICAL temperature: GPU 0: 104 C", "2"),
         }[state]
         calls = slurm(machine, "IDLE+DRAIN", reason, FOUND=said[0], STATUS=said[1])
-        return [call.split()[2] for call in calls]
+        return [call[2] for call in calls]
 
     assert [check(state) for state in ("well", "well", "sick", "well", "well")] == [[], [], ["State=DRAIN"], [], []]
     assert check("degraded")[0] == "State=RESUME"  # a WARNING drains no node, and keeps none drained
@@ -457,7 +460,9 @@ def test_which_job_has_which_card(tmp_path):
     assert jobs == [("0", "7"), ("3", "7"), ("3", "8")]
     assert at("epilog_slurmd", "7", "0,3") == {"3": ["8"]}
     assert at("epilog_slurmd", "9", "") == {"3": ["8"]}
-    assert at("epilog_slurmd", "8", "3") == {}
+    assert at("prolog_slurmd", "78", "3") == {"3": ["8", "78"]}
+    assert at("epilog_slurmd", "8", "3") == {"3": ["78"]}  # whose number only begins or ends like another's
+    assert at("epilog_slurmd", "78", "3") == {}
 
 
 def test_time_of_a_check():
@@ -609,6 +614,24 @@ def test_advice_of_alerts_is_that_of_health():
         words = re.findall(r"\w+", checks.CHECKS[check].advice.lower())[-4:]
         text = " ".join(re.findall(r"\w+", texts["Mthreads" + name].lower()))
         assert " ".join(words) in text, (name, checks.CHECKS[check].advice)
+
+
+def test_one_card_silences_no_other():
+    """What one alert inhibits is of the same host, and of the same card if the alert is of a card."""
+    for rule in yaml.safe_load(read("alertmanager.yml"))["inhibit_rules"]:
+        (source,) = rule["source_matchers"]
+        wanted = ["job", "problem"] if "ManyHosts" in source else ["job", "instance"] + ["gpu"] * ("Gpu" in source)
+        assert rule["equal"] == wanted, source
+
+
+# Alerts that share a page with another one
+SHARED = {"GpusUnexpected": "GpusMissing", "GpuMemoryFullForLong": "GpuMemoryFull", "ManyHosts": None}
+
+
+def test_a_problem_is_called_as_its_alert():
+    for rule in (one for one in rules("rules.yml") if "alert" in one):
+        name = rule["alert"][len("Mthreads") :]
+        assert rule["alert"] == "Mthreads" + name and rule["labels"].get("problem") == SHARED.get(name, name), name
 
 
 def test_the_overview_leads_to_the_host():
