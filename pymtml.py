@@ -4991,10 +4991,10 @@ def _watched(device):
     Raises: NVMLError_NotSupported, without a detail, as programs compare the text of the error.
     """
     _require_board(device)
-    try:
-        watched = _Watched(device, _event_file(device))
-    except NVMLError_NotSupported:
-        raise _unsupported() from None
+    directory = _driver_directory(device)
+    if directory is None:
+        raise _unsupported()
+    watched = _Watched(device, os.path.join(directory, "event_report"))
     if _look_at_card(watched):
         raise _unsupported()
     for news in watched.known.values():
@@ -5131,36 +5131,6 @@ def _word_at(raw, start, size=4):
 def _name_at(names, number):
     """The name of a number, the number itself as str if it has none."""
     return names[number] if number < len(names) else str(number)
-
-
-def _xid_report(device):
-    """As _xid_records, for what the driver has recorded of a card.
-
-    Raises: NVMLError_NotSupported if the driver records nothing of the device, NVMLError_NoPermission,
-    NVMLError_OperatingSystem if the records cannot be read.
-    """
-    try:
-        return _xid_records(_event_bytes(_event_file(device)))
-    except OSError as error:
-        code = NVML_ERROR_OPERATING_SYSTEM
-        if isinstance(error, (FileNotFoundError, NotADirectoryError)):
-            code = NVML_ERROR_NOT_SUPPORTED
-        elif isinstance(error, PermissionError):
-            code = NVML_ERROR_NO_PERMISSION
-        reason = NVMLError(code)
-        reason.detail = "%s: %s" % (error.filename, error.strerror)
-        raise reason from None
-
-
-def _event_file(device):
-    """Path of a card's event_report.
-
-    Raises: NVMLError_NotSupported if the driver has no directory for the device.
-    """
-    directory = _driver_directory(device)
-    if directory is None:
-        raise _unsupported("the driver has no directory for it below %s/driver/musa" % _proc_root())
-    return os.path.join(directory, "event_report")
 
 
 def _event_bytes(path):

@@ -84,13 +84,26 @@ def test_a_text_is_neither_cut_nor_refused(text, shown):
     assert nvml._xid_records(changed(64, text.ljust(128, b"\0")))[0][0].text == shown
 
 
+def test_no_file_keeps_the_reader(tmp_path):
+    """The driver returns its ring at each read, without an end, and a file without records may let readers wait."""
+    assert nvml._event_bytes("/dev/zero") == bytes(64 * 256)
+    pipe = str(tmp_path / "pipe")
+    os.mkfifo(pipe)
+    assert nvml._event_bytes(pipe) == b""
+    writer = os.open(pipe, os.O_RDWR)
+    try:
+        assert nvml._event_bytes(pipe) == b"", "EAGAIN"
+    finally:
+        os.close(writer)
+
+
 class Driver:
     """The driver's files of XIDs, one for each card of a machine, at first without records."""
 
     def __init__(self, root, monkeypatch, devnames):
         self.files = []
         for number, devname in enumerate(devnames):
-            # Reversed, so that the directory's number is not the card's.
+            # Reversed: devname says which card it is, not the directory's number, nor UUID or address in a record.
             folder = root / "driver" / "musa" / ("gpu%02x" % (len(devnames) - number - 1))
             folder.mkdir(parents=True)
             (folder / "devname").write_text(devname + "\n")
@@ -118,43 +131,6 @@ def driver(tmp_path, monkeypatch):
 
 def card(index):
     return nvml.nvmlDeviceGetHandleByIndex(index)
-
-
-def test_a_card_is_known_by_its_directory(driver):
-    """Neither by the UUID nor by the address in the record: drivers write parts of them only."""
-    driver.write(1, event_record(NEWS))
-    assert nvml._xid_report(card(0)) == ([], 0)
-    (xid,), strange = nvml._xid_report(card(1))
-    assert (xid.number, strange) == (NEWS, 0)
-
-
-def replaced(file, make):
-    """Put something else in the place of a card's file."""
-    file.unlink()
-    make(str(file))
-
-
-def test_no_file_keeps_the_reader(driver):
-    """The driver returns its ring at each read, without an end, and a file without records may let readers wait."""
-    replaced(driver.files[0], lambda path: os.symlink("/dev/zero", path))
-    assert nvml._xid_report(card(0)) == ([], 64)
-    replaced(driver.files[1], os.mkfifo)
-    assert nvml._xid_report(card(1)) == ([], 0)
-    writer = os.open(str(driver.files[1]), os.O_RDWR)
-    try:
-        assert nvml._xid_report(card(1)) == ([], 0), "EAGAIN"
-    finally:
-        os.close(writer)
-
-
-def test_what_cannot_be_read_is_an_error(driver):
-    driver.files[0].unlink()
-    replaced(driver.files[1], os.mkdir)
-    (driver.files[2].parent / "devname").write_text("mtgpu.9\n")
-    for index, error in ((0, "NotSupported"), (1, "OperatingSystem"), (2, "NotSupported")):
-        with pytest.raises(getattr(nvml, "NVMLError_" + error)) as raised:
-            nvml._xid_report(card(index))
-        assert raised.value.detail.count("gpu%02x" % (7 - index)) == (index < 2)
 
 
 # ---- NVML's events ----
@@ -316,10 +292,8 @@ def test_a_card_that_is_gone_while_it_is_waited_for(driver):
 def test_records_that_cannot_be_read(driver, content):
     """That is no Timeout: the program would believe that it watches the card. It may pass before the time does."""
     events = watching(0)
-    replaced(driver.files[0], os.mkdir)
-    if content is not None:
-        driver.files[0].rmdir()
-        driver.files[0].write_bytes(content)
+    driver.files[0].unlink()
+    driver.files[0].mkdir() if content is None else driver.files[0].write_bytes(content)
     plainly_unsupported(nvml.nvmlEventSetWait_v2, events, 0)
     plainly_unsupported(nvml.nvmlDeviceGetSupportedEventTypes, card(0))
     plainly_unsupported(nvml.nvmlDeviceRegisterEvents, card(0), TYPE, events)
