@@ -4,15 +4,22 @@ A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a
 that --help does not show have None.
 """
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, called, refuse, see_help, worded
+from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, called, refuse, see_help, worded
 
+OURS = ("--json", "--force")  # which nvidia-smi does not have
+JSON = "for programs: one object, docs/command.md has the schema"
 CARDS = "only these: index, UUID or PCI address, separated by commas"
+
+
+def _known(table):
+    """A table without the options that there are not under the command's name."""
+    return {line: text for line, text in table.items() if line not in OURS or called() != NVIDIA_SMI}
 
 
 def spelled(table):
     """[(spellings, the word that stands for a value, or "")] of a table."""
     found = []
-    for line in table:
+    for line in _known(table):
         words = line.replace(",", "").split()
         value = "" if words[-1].startswith("-") else words.pop()
         found.append((tuple(words), value))
@@ -21,7 +28,7 @@ def spelled(table):
 
 def usage(command, table, last=(), arguments="[OPTION]...", **words):
     """The text of --help; some options, named by their first spelling, come last. ``words`` stand in the texts."""
-    shown = [line for line, text in table.items() if text is not None]
+    shown = [line for line, text in _known(table).items() if text is not None]
     shown.sort(key=lambda line: line.split(",")[0] in last)
     width = max(map(len, shown))
     texts = [worded(table[line]).format(name=called(), **words) for line in shown]

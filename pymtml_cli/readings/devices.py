@@ -180,13 +180,13 @@ def virtual_device(card, uuid):
 
 
 class Moment:
-    """When a sample was taken, in nvidia-smi's forms."""
+    """When a sample was taken, in nvidia-smi's forms, and as documents have it."""
 
     def __init__(self):
         now = time.time()
         local = time.localtime(now)
         self.exact = time.strftime("%Y/%m/%d %H:%M:%S", local) + ".%03d" % (now % 1 * 1000)
-        self.long = time.asctime(local)
+        self.long, self.utc = time.asctime(local), time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now))
         self.date, self.clock = time.strftime("%Y%m%d", local), time.strftime("%H:%M:%S", local)
 
 

@@ -3,8 +3,6 @@
 An unknown value is null, and ``reasons`` of the same object has the reason.
 """
 
-import time
-
 import pymtml
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.samples import Output, repeat
@@ -18,15 +16,15 @@ from pymtml_cli.readings.topology import link_count
 SCHEMA = 2
 
 
-def head(library=None, driver=None):
-    """What each document begins with: (key, value) of each (list)."""
+def head(library=None, driver=None, moment=None):
+    """What each document begins with: (key, value) of each (list). ``moment`` is that of a sample, else now."""
     return [
         ("schema", SCHEMA),
         ("pymtml_version", pymtml.__version__),
         ("library_version", library),
         ("driver_version", driver),
         ("host", host()),
-        ("time", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())),
+        ("time", (moment or devices.Moment()).utc),
     ]
 
 
@@ -47,7 +45,7 @@ def show(chosen, content, filename=None, seconds=None, count=0):
                 # No cards are a valid answer, unless the user chose some.
                 cards = machine.cards if chosen is None else machine.chosen(chosen)
                 for _ in repeat(machine, seconds, count=count):
-                    known = head(ask(pymtml.nvmlSystemGetNVMLVersion), machine.driver_version)
+                    known = head(ask(pymtml.nvmlSystemGetNVMLVersion), machine.driver_version, machine.time)
                     document = object_of(*known, *content(machine, cards))
                     output.write(json(document, is_line=seconds is not None))
                 return status(cards)
@@ -100,8 +98,7 @@ def everything(machine, cards):
 def card_object(card):
     """The object of a card: what it shares with instances, and what only a card has."""
     result = device_object(card)
-    instances = devices.unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
-    result["mpc"] = object_of(*pairs(card, "mpc"), ("instances", instances))
+    result["mpc"] = mpc_object(card)
     result["ecc"] = object_of(*pairs(card, "ecc"))
     result["retired_pages"] = object_of(*pairs(card, "retired_pages"))
     result["fans"] = fans(card)
@@ -113,6 +110,11 @@ def card_object(card):
     result["displays"] = None if isinstance(shown, Unknown) else shown
     result["processes"] = process_objects(card)
     return result
+
+
+def mpc_object(card, *further):
+    instances = devices.unlisted_instances(card) or [instance_object(instance) for instance in card.instances]
+    return object_of(*pairs(card, "mpc"), ("instances", instances), *further)
 
 
 def instance_object(instance):
@@ -158,19 +160,20 @@ def fans(card):
     return result
 
 
-def mtlink_object(card):
+def mtlink_object(card, further=lambda card, link: ()):
+    """The MtLinks of a card; ``further`` makes more keys of a link (list of pairs)."""
     result = object_of(*pairs(card, "mtlink"))
-    result["links"] = [link_object(card, link) for link in range(result["count"] or 0)]
+    result["links"] = [link_object(card, link, further(card, link)) for link in range(result["count"] or 0)]
     return result
 
 
-def link_object(card, link):
+def link_object(card, link, further):
     """An MtLink: its state, and the card at its other end."""
     state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
     indices = {other.handle: other.index for other in card.machine.cards}
     hidden = Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_FOUND))
     remote = then(card.ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, link), lambda handle: indices.get(handle, hidden))
-    return object_of(("link", link), ("state", then(state, link_state)), ("remote", remote))
+    return object_of(("link", link), ("state", then(state, link_state)), ("remote", remote), *further)
 
 
 def pair_object(card, other):
@@ -197,8 +200,11 @@ def displays(card):
     return result
 
 
-def process_objects(card):
-    """Processes: null with a reason if they are unknown; a reason beside the list if there may be others."""
+def process_objects(card, further=lambda process: ()):
+    """Processes: null with a reason if they are unknown; a reason beside the list if there may be others.
+
+    ``further`` makes more keys of a process (list of pairs).
+    """
     found = processes(card)
     if isinstance(found, Unknown):
         return object_of(("list", found), ("unseen", found))
@@ -211,6 +217,7 @@ def process_objects(card):
                 ("name", process.name),
                 ("instance", None if process.instance is None else process.instance.index),
                 ("memory_bytes", unreported() if process.memory is None else process.memory),
+                *further(process),
             )
             for process in found
         ],

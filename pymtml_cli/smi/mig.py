@@ -8,11 +8,12 @@ import sys
 
 import pymtml
 from pymtml_cli.common import layout
-from pymtml_cli.common.errors import NO_SUCH_DEVICE, NVIDIA_SMI, OTHER, called, refuse, worded
+from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, CommandError, refuse, see_help, worded
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.options import CARDS, JSON, parse, usage
 from pymtml_cli.common.text import left, safe
 from pymtml_cli.readings.devices import Machine, Unknown, ask, failed_instances, status, then
+from pymtml_cli.readings.documents import mpc_object, of_cards, show
 from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.modify import exit_status, nvml_code, obstacle
 
@@ -30,6 +31,7 @@ OPTIONS = {
     "separated by\ncommas, or by the name of a configuration; all instances change together",
     "-C, --default-compute-instance": "with -cgi: accepted, as an instance needs none",
     "-dgi, --destroy-gpu-instance": "make one instance of each card again",
+    "--json": JSON,
     "--force": "with -cgi and -dgi: also if processes that use the card may be invisible",
     "-cci, --create-compute-instance PROFILES": None,
     "-dci, --destroy-compute-instance": None,
@@ -44,12 +46,16 @@ NOT_SUPPORTED = pymtml.NVML_ERROR_NOT_SUPPORTED
 
 def run(arguments):
     """Answer (exit status)."""
-    known = {line: text for line, text in OPTIONS.items() if line != "--force" or called() != NVIDIA_SMI}
-    options = parse(arguments, known, "mig")
+    options = parse(arguments, OPTIONS, "mig")
     actions = [name for name in _ACTIONS if name in options]
-    if "-h" in options or not actions:
-        sys.stdout.write(usage("mig", known, ("-i", "-gi"), "OPTION..."))
+    if "-h" in options or not actions and "--json" not in options:
+        sys.stdout.write(usage("mig", OPTIONS, ("-i", "-gi"), "OPTION..."))
         return 0
+    changes = [name for name in actions if not name.startswith("-l")]
+    if "--json" in options and changes:
+        raise CommandError("--json and %s cannot be combined" % changes[0], hint=see_help("mig"))
+    if "--json" in options:
+        return show(options.get("-i"), lambda machine, cards: of_cards(cards, _content))
     if len(actions) > 1:
         raise refuse("Options %s and %s can not be combined.\n" % tuple(actions[:2]))
     numbers = None
@@ -65,6 +71,21 @@ def run(arguments):
         else:
             _ACTIONS[actions[0]](cards, numbers, options)
     return status(chosen)
+
+
+def _content(card):
+    def of_profiles(found):
+        return [
+            {"id": one.id, "name": one.name, "cores": one.coreCount, "memory_bytes": one.memorySizeMB << 20}
+            for one in found
+        ]
+
+    def of_configurations(found):
+        return [{"id": one.id, "name": one.name, "profiles": _members(one)} for one in found]
+
+    profiles = then(card.ask(OFFERED["instance profiles"]), of_profiles)
+    configurations = then(card.ask(OFFERED["configurations"]), of_configurations)
+    return [("mpc", mpc_object(card, ("profiles", profiles), ("configurations", configurations)))]
 
 
 def _divided(card):

@@ -5,9 +5,10 @@ import sys
 import pymtml
 from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, worded
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.options import CARDS, JSON, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Machine, Unknown, ask, status, then
+from pymtml_cli.readings.documents import mtlink_object, of_cards, show
 from pymtml_cli.readings.table import value_of
 from pymtml_cli.smi import listing
 
@@ -19,6 +20,7 @@ _OF_BOTH = {
     "-e, --errorcounters": "errors of each link, which MTML does not report",
     "-i, --id CARDS": CARDS,
     "-l, --link NUMBER": "only this link",
+    "--json": JSON,
     "-h, --help": None,
 }
 # Of each of the two subcommands
@@ -47,6 +49,8 @@ def run(arguments, command):
         remote = ", and the card at its other end" if command == "mtlink" else ""
         sys.stdout.write(usage(command, OPTIONS[command], remote=remote))
         return 0
+    if "--json" in options:
+        return show(options.get("-i"), lambda machine, cards: of_cards(cards, _content))
     link = options.get("-l")
     if link is not None:
         link = number(link, 0, LAST_LINK)
@@ -67,6 +71,21 @@ def run(arguments, command):
             for line in _card_lines(card, options, link, command):
                 sys.stdout.write("\t %s\n" % line)
         return status(cards) or (0 if answered else NOT_AVAILABLE)
+
+
+def _content(card):
+    return [("mtlink", mtlink_object(card, _of_document))]
+
+
+def _of_document(card, link):
+    """What the document has of a link beside its state and the card at its other end."""
+    far = _remote(card, link)
+    number = _remote_link(card, far, link)
+    found = [("remote_bus_id", _address(far)), ("remote_link", None if number == "N/A" else number)]
+    for key, capability in zip(("p2p", "p2p_atomics"), CAPABILITIES.values()):
+        code = card.ask(pymtml.mtmlDeviceGetMtLinkCapStatus, link, capability)
+        found.append((key, then(code, lambda code: code == pymtml.MTML_MTLINK_CAP_STATUS_OK)))
+    return found
 
 
 def _card_lines(card, options, chosen, command):

@@ -5,11 +5,12 @@ import os
 from pymtml_cli.common.text import head as head_of
 from pymtml_cli.common.text import left
 from pymtml_cli.readings.devices import Unknown
+from pymtml_cli.readings.documents import of_cards, process_objects
 from pymtml_cli.readings.processes import processes, say_to_people, shares
 from pymtml_cli.readings.table import mebibytes
 from pymtml_cli.smi import scroll
-from pymtml_cli.smi.scroll import OPTIONS
 
+OPTIONS = dict(scroll.OPTIONS, **{"--json": "for programs: one object a line, docs/command.md has the schema"})
 LONGEST_DELAY, DEFAULT = 10, "u"
 NAME_WIDTH = 15
 
@@ -23,7 +24,23 @@ GROUPS = {
 
 def run(arguments):
     """Scroll (exit status)."""
-    return scroll.run("pmon", arguments, OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY, _views)
+    return scroll.run("pmon", arguments, OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY, _views, _documents())
+
+
+def _documents():
+    """What makes the document of each sample; the first looks again for shares."""
+    views = iter([True])
+
+    def content(machine, cards):
+        busy = shares(cards, next(views, False))
+
+        def of_card(card):
+            shown = busy.get(card, {})
+            return [("processes", process_objects(card, lambda process: [("gpu_percent", shown.get(process.pid))]))]
+
+        return of_cards(cards, of_card)
+
+    return content
 
 
 def _views(settings, columns, options):

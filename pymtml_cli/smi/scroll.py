@@ -7,6 +7,7 @@ from pymtml_cli.common.numeric import number
 from pymtml_cli.common.options import CARDS, parse, usage
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.readings.devices import Machine, status
+from pymtml_cli.readings.documents import show
 
 OPTIONS = {
     "-i, --id CARDS": CARDS,
@@ -61,10 +62,11 @@ class Settings:
         return "    ".join(texts) + "%8s" % index
 
 
-def run(command, arguments, table, groups, default, most, views):
+def run(command, arguments, table, groups, default, most, views, content=None):
     """Print help, or a head and samples (exit status).
 
     ``views`` makes of settings, columns and options two functions: for the head, and for the lines of a sample.
+    ``content`` makes the document of a sample for --json.
     """
     options = parse(arguments, table, command)
     if "-h" in options:
@@ -72,6 +74,8 @@ def run(command, arguments, table, groups, default, most, views):
         sys.stdout.write(usage(command, table, most=most, default=default, groups=titles))
         return 0
     settings = Settings(options, groups, default, most)
+    if "--json" in options:
+        return show(settings.cards, content, settings.filename, settings.seconds, settings.count)
     head, lines = views(settings, [column for letter in settings.letters for column in groups[letter][1]], options)
     with Output(settings.filename) as output, Machine() as machine:
         cards = machine.chosen(settings.cards)

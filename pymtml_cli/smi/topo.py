@@ -4,9 +4,11 @@ import sys
 
 import pymtml
 from pymtml_cli.common import layout, numeric
-from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, called, refuse, worded
-from pymtml_cli.common.options import parse
+from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, CommandError, called, refuse, see_help, worded
+from pymtml_cli.common.options import JSON, parse
 from pymtml_cli.readings.devices import Machine, Unknown, no_devices, status
+from pymtml_cli.readings.documents import object_of, of_cards, pair_object, show
+from pymtml_cli.readings.table import pairs
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
 
 TEXTS = layout.blocks("smi/texts.txt")
@@ -21,6 +23,7 @@ OPTIONS = {  # whose help is in texts.txt
     "-C, --get-numa-id-of-nearby-cpu": None,
     "-M, --get-numa-id-of-nearby-mem": None,
     "-nvme, --matrix_nvme": None,
+    "--json": None,
     "-h, --help": None,
 }
 
@@ -57,7 +60,14 @@ def run(arguments):
     options = parse(arguments, OPTIONS, "topo")
     if not options or "-h" in options:
         sys.stdout.write(worded(TEXTS["topo --help"]).format(name=called()) + "\n")
+        if called() != NVIDIA_SMI:
+            sys.stdout.write("  --json                  %s\n" % JSON)
         return 0
+    if "--json" in options:
+        beside = [option for option in options if option not in ("--json", "-m", "-mp", "-i")]
+        if beside:
+            raise CommandError("--json and %s cannot be combined" % beside[0], hint=see_help("topo"))
+        return show(options.get("-i"), _content)
     if "-p2p" in options and options["-p2p"] not in P2P_INDEXES:
         raise refuse("Invalid p2p capability index specified at the command-line\n")
     if "-nvme" in options:
@@ -68,6 +78,14 @@ def run(arguments):
         chosen = machine.chosen(options["-i"]) if "-i" in options else []
         sys.stdout.write(_answer(options, machine.cards, chosen))
         return status(chosen or machine.cards)
+
+
+def _content(machine, cards):
+    def of_card(card):
+        others = [pair_object(card, other) for other in machine.cards if other is not card]
+        return [("affinity", object_of(*pairs(card, "affinity"))), ("topology", others)]
+
+    return of_cards(cards, of_card)
 
 
 def _answer(options, cards, chosen):

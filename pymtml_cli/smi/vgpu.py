@@ -3,9 +3,11 @@
 import sys
 
 import pymtml
-from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.options import CARDS, JSON, parse, usage
 from pymtml_cli.common.text import safe
 from pymtml_cli.readings.devices import Machine, Unknown, status, then, virtual_device
+from pymtml_cli.readings.documents import object_of, of_cards, show
+from pymtml_cli.readings.table import BY_KEY, pairs
 from pymtml_cli.smi.listing import address
 from pymtml_cli.smi.sections import row, text_of
 
@@ -15,6 +17,7 @@ OPTIONS = {
     "-q, --query": "virtual devices that hold resources of a card (also without an option)",
     "-s, --supported": "kinds that a card offers",
     "-c, --creatable": "kinds of which one more can be made now",
+    "--json": JSON,
 }
 
 KEY_WIDTH = 42
@@ -26,6 +29,8 @@ def run(arguments):
     if "-h" in options:
         sys.stdout.write(usage("vgpu", OPTIONS, ("-i",)))
         return 0
+    if "--json" in options:
+        return show(options.get("-i"), lambda machine, cards: of_cards(cards, _content))
     with Machine() as machine:
         chosen = machine.chosen(options.get("-i"))
         cards = [card for card in chosen if _may_be_host(card)]
@@ -41,6 +46,27 @@ def run(arguments):
                 lines += _active(card)
             sys.stdout.write("".join(line + "\n" for line in lines))
     return status(chosen)
+
+
+def _content(card):
+    def kinds(function):
+        return then(card.ask(function), lambda found: [kind.name for kind in found])
+
+    active = card.ask(pymtml.mtmlDeviceGetActiveVirtDeviceUuids)
+    return [
+        ("virtualization", BY_KEY["virtualization"].json_value(card)),
+        ("active", then(active, lambda uuids: [_object(card, *one) for one in enumerate(uuids)])),
+        ("supported", kinds(pymtml.mtmlDeviceGetSupportedVirtTypes)),
+        ("creatable", kinds(pymtml.mtmlDeviceGetAvailVirtTypes)),
+    ]
+
+
+def _object(card, number, uuid):
+    """An active virtual device in the document."""
+    device = virtual_device(card, uuid)
+    kind = device.ask(pymtml.mtmlDeviceGetVirtType)
+    names = ("name", then(kind, lambda info: info.name)), ("type", then(kind, lambda info: info.id))
+    return object_of(("id", number), ("uuid", uuid), *names, ("memory", object_of(*pairs(device, "memory"))))
 
 
 def _may_be_host(card):

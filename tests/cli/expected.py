@@ -52,7 +52,7 @@ def surroundings():
         patch.setenv(name, value)
     process_tree(os.path.join(folder, "proc"), patch, PROCESSES, {19: ("/opt/part", 40)})
     clock = types.SimpleNamespace(
-        time=lambda: MOMENT, localtime=time.gmtime, strftime=time.strftime, asctime=time.asctime
+        time=lambda: MOMENT, localtime=time.gmtime, gmtime=time.gmtime, strftime=time.strftime, asctime=time.asctime
     )
     patch.setattr(devices, "time", clock)
     patch.setattr(pymtml, "__version__", "9.8.7")

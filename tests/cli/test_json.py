@@ -5,8 +5,8 @@ import re
 
 import pytest
 import simulated
-from command import invoke
-from inside import hostfacts
+from command import invoke, process_tree
+from inside import hostfacts, samples
 
 import pymtml
 
@@ -79,6 +79,67 @@ def test_all_documents_speak_one_dialect(profile, tmp_path):
             for finding in document["findings"]:
                 assert OF_A_FINDING <= set(finding) and finding["status"] in STATUSES and type(finding["gpus"]) is list
                 assert bool(finding["advice"]) >= (finding["status"] == "WARNING")
+
+
+def documents(arguments, **machine):
+    """What the command prints, line by line or as a whole, and the document with everything."""
+    with simulated.machine(**machine):
+        result, everything = invoke(*arguments.split()), json.loads(invoke("--json").stdout)
+    assert (result.status, result.stderr) == (0, "")
+    found = [
+        json.loads(text) for text in (result.lines if result.lines[1:2] != ['  "schema": 2,'] else [result.stdout])
+    ]
+    for document in found:
+        assert list(document) == HEAD + ["devices"]
+        for card, whole in zip(document["devices"], everything["devices"]):
+            assert [card[key] for key in ("index", "name", "uuid")] == [whole[key] for key in ("index", "name", "uuid")]
+            assert card["bus_id"] == whole["pci"]["bus_id"]
+    return [document["devices"] for document in found], everything["devices"]
+
+
+def test_views_have_what_the_whole_has():
+    (topo,), whole = documents("topo -m --json", name="s5000x8")
+    assert [(card["affinity"], card["topology"]) for card in topo] == [
+        (card["affinity"], card["topology"]) for card in whole
+    ]
+    (mtlink,), whole = documents("mtlink --json", name="s5000x8")
+    for card, all_of_it in zip(mtlink, whole):
+        for link, its in zip(card["mtlink"]["links"], all_of_it["mtlink"]["links"]):
+            assert its.items() <= link.items() and (link["p2p"], link["p2p_atomics"]) == (True, True)
+            assert link["remote_bus_id"] == whole[link["remote"]]["pci"]["bus_id"]
+    assert mtlink[0]["mtlink"]["links"][1]["remote_link"] == 1
+    (mig,), whole = documents("mig -lgi --json -i 0", name="s3000-mpc")
+    assert mig[0]["mpc"]["instances"] == whole[0]["mpc"]["instances"] and mig[0]["mpc"]["enabled"]
+    assert mig[0]["mpc"]["profiles"][1] == {"id": 1, "name": "4c+16gb", "cores": 4, "memory_bytes": 1 << 34}
+    assert mig[0]["mpc"]["configurations"][1]["profiles"] == [1, 1]
+    (vgpu,), whole = documents("vgpu --json -i 0", name="s3000-vgpu-host")
+    assert vgpu[0]["virtualization"] == "host" and vgpu[0]["active"][0]["memory"]["total_bytes"] == 1 << 33
+    assert set(vgpu[0]["creatable"]) <= set(vgpu[0]["supported"]) and vgpu[0]["supported"]
+
+
+def test_processes_of_each_sample_are_a_line(tmp_path, monkeypatch):
+    process_tree(tmp_path, monkeypatch, {17: ("trainer", 12)})
+    monkeypatch.setattr(samples, "_wait", lambda due, wakeup: None)
+    found, whole = documents("pmon --json -c 2", name="s3000x2")
+    assert len(found) == 2
+    for devices in found:
+        (process,) = devices[0]["processes"]["list"]
+        assert process.pop("gpu_percent") == 12 and [process] == whole[0]["processes"]["list"]
+
+
+@pytest.mark.parametrize("arguments", ["topo --json -n 1 -i 0", "mig --json -dgi", "mig --json -cgi 1,1"])
+def test_what_does_not_go_with_json(arguments):
+    with simulated.machine("s3000-mpc"):
+        result = invoke(*arguments.split())
+    assert (result.status, result.stdout) == (2, "") and "cannot be combined" in result.stderr
+
+
+@pytest.mark.parametrize("name", ["topo", "nvlink", "mig", "vgpu", "pmon"])
+def test_nvidia_smi_has_no_such_views(name):
+    with simulated.machine("s3000-mpc"):
+        result = invoke(name, "--json", name="nvidia-smi")
+        assert "--json" not in invoke(name, "--help", name="nvidia-smi").stdout
+    assert (result.status, result.stdout) == (2, 'Option "--json" is not recognized.\n')
 
 
 def test_chosen_cards():
