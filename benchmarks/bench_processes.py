@@ -15,6 +15,7 @@ sys.path.append(os.path.join(common.ROOT, "simulator", "python"))
 from mtml_simulator import driver_files  # noqa: E402
 
 PROCESSES, FILES = int(os.environ.get("BENCH_PROCESSES", 3000)), 60  # a test makes do with fewer
+JOB_FILES, JOB_THREADS, JOB_MAPS = 700, 400, 2700  # of one process on each GPU, as a training job has them
 PER_GPU = 8
 WALK, OPEN_NODES, ONE_QUERY, TABLE = "plain walk", "16 queries, open nodes", "1 query, open nodes", "16 queries, table"
 LIMITS = {OPEN_NODES: 1.5, ONE_QUERY: 1.3, TABLE: 1.5}
@@ -26,16 +27,30 @@ def users_of(index):
 
 
 def build(root):
-    """A proc file system of many processes with many files, of which each GPU has a few."""
+    """A proc file system of many processes with many files, of which each GPU has a few, one of them a large job."""
     nodes = {pid: "/dev/mtgpu.%d" % index for index in range(common.DEVICES) for pid in users_of(index)}
+    jobs = {users_of(index)[0] for index in range(common.DEVICES)}
     for pid in range(1000, 1000 + PROCESSES):
         directory = os.path.join(root, str(pid), "fd")
         os.makedirs(directory)
-        for number in range(FILES):
-            target = nodes.get(pid, "/dev/null") if number == 7 else "socket:[%d]" % (pid * FILES + number)
+        for number in range(JOB_FILES if pid in jobs else FILES):
+            target = nodes.get(pid, "/dev/null") if number == 7 else "socket:[%d]" % (pid * JOB_FILES + number)
             os.symlink(target, os.path.join(directory, str(number)))
-        for name, text in (("comm", "worker\n"), ("status", "Name:\tworker\nNSpid:\t%d\n" % pid)):
-            with open(os.path.join(root, str(pid), name), "w") as file:
+        stat = "%%d (worker) S 1 1 1 0 -1 4194560%s %d 0\n" % (" 0" * 12, pid)
+        files = {"comm": "worker\n", "status": "Name:\tworker\nNSpid:\t%d\n" % pid, "stat": stat % pid}
+        files.update(
+            ("task/%d/stat" % (pid + thread), stat % pid) for thread in range(JOB_THREADS if pid in jobs else 1)
+        )
+        if pid in nodes:
+            lines = [
+                "7f%05x000-7f%05x000 r-xp 00000000 fd:00 1    /usr/lib/lib%d.so\n" % (n, n + 1, n)
+                for n in range(JOB_MAPS)
+            ]
+            files["maps"] = "".join(lines)
+        for name, text in files.items():
+            path = os.path.join(root, str(pid), name)
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w") as file:
                 file.write(text)
 
 

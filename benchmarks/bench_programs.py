@@ -1,12 +1,17 @@
-"""Real programs on both stacks: pymtml over the simulator, nvidia-ml-py over a stand-in for NVML; ticks 50 ms apart."""
+"""Real programs on both stacks: pymtml over the simulator, nvidia-ml-py over a stand-in for NVML; ticks 50 ms apart.
+
+A job holds each card, with 700 files and 400 threads.
+"""
 
 import importlib
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 
 import common
 
@@ -28,7 +33,7 @@ import json, os, sys, time
 import nvitop
 from nvitop import Device, GpuProcess
 devices = Device.all()
-assert len(devices) == 8
+assert [len(device.processes()) for device in devices] == [1] * 8
 
 def snapshots():
     return [device.as_snapshot() for device in devices]
@@ -73,11 +78,48 @@ for line in sys.stdin:
 """
 
 
-def machine_files(folder):
+# A job that holds a card, as one of training does: with many files and threads, which a monitor has to look through.
+JOB = """
+import os, sys, threading
+threading.stack_size(1 << 16)
+node, others = open(sys.argv[1]), [os.pipe() for _ in range(348)]
+for _ in range(399):
+    threading.Thread(target=threading.Event().wait, daemon=True).start()
+print("holds", flush=True)
+sys.stdin.read()
+"""
+
+
+class Jobs:
+    """A job on each card: `node` of a folder that is a card's, and `processes` as (card, pid)."""
+
+    def __init__(self):
+        self.folder = tempfile.mkdtemp(dir="/tmp")  # MTML has 64 bytes for the path of a node
+        self.running, self.processes = [], []
+        for index in range(common.DEVICES):
+            with open(self.node(index), "w"):
+                pass
+            command = [sys.executable, "-c", JOB, self.node(index)]
+            job = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            self.running.append(job)
+            self.processes.append((index, job.pid))
+            if job.stdout.readline() != b"holds\n":
+                raise common.BenchmarkError("a job does not start")
+
+    def node(self, index):
+        return os.path.join(self.folder, "mtgpu.%d" % index)
+
+    def end(self):
+        for job in self.running:
+            job.communicate()
+        shutil.rmtree(self.folder)
+
+
+def machine_files(folder, processes=()):
     """The machine as the simulator reads it, and as the stand-in for NVML does (two paths)."""
     sys.path[:0] = [os.path.join(common.ROOT, "tests", "programs"), os.path.join(common.ROOT, "tests")]
     machine = importlib.import_module("machines").Machine(folder, PROFILE)
-    return machine.path, machine.standin_file(folder)
+    return machine.path, machine.standin_file(folder, processes)
 
 
 def programs_python():
@@ -126,7 +168,7 @@ class Stack:
         self.answers.close()
 
 
-def stacks(options):
+def stacks(options, jobs):
     """{binding: Stack}"""
     folder = os.path.join(common.BUILD, "programs")
     os.makedirs(folder, exist_ok=True)
@@ -135,7 +177,7 @@ def stacks(options):
     source = os.path.join(common.ROOT, "tests", "standin", "standin.c")
     command = [os.environ.get("CC", "cc"), "-O2", "-D_DEFAULT_SOURCE", "-fPIC", "-shared", "-fvisibility=hidden"]
     common.run(command + ["-o", library, source])
-    profile, machine = machine_files(folder)
+    profile, machine = machine_files(folder, jobs.processes)
     (site,) = [binding.site for binding in options.bindings if binding.key == "pymtml"]
     python = programs_python()
     return {
@@ -143,6 +185,7 @@ def stacks(options):
             python,
             LD_LIBRARY_PATH=os.path.join(common.ROOT, "simulator", "build"),
             MTML_SIM_PROFILE=profile,
+            MTML_SIM_SET=";".join("%d.gpu_path=%s" % (index, jobs.node(index)) for index, _ in jobs.processes),
             PYTHONPATH=os.path.join(site, "pymtml_dropin", "path"),
         ),
         "nvidia": Stack(python, LD_LIBRARY_PATH=folder, NVML_STANDIN_MACHINE=machine),
@@ -150,7 +193,8 @@ def stacks(options):
 
 
 def measure(options):
-    running = stacks(options)
+    jobs = Jobs()
+    running = stacks(options, jobs)
     samples = {name: {key: [] for key in running} for name in TICKS}
     for _ in range(options.rounds + 1):
         for name in TICKS:
@@ -167,9 +211,9 @@ def measure(options):
             "ns": {key: statistics.median(values) for key, values in taken.items()},
             "ratio": common.ratio(taken["pymtml"], taken["nvidia"]),
         }
-    for stack in running.values():
-        stack.end()
     processes = sum(name.isdigit() for name in os.listdir("/proc"))
+    for part in list(running.values()) + [jobs]:
+        part.end()
     return {"ticks": ticks, "processes": processes}
 
 
