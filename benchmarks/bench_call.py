@@ -330,12 +330,5 @@ def report(document):
     return "\n\n".join(part for part in parts if part)
 
 
-def main():
-    options = common.arguments(__doc__, rounds=60)
-    cpu = common.pin()
-    summary = summarize(measure(options), options)
-    common.finish(common.result("call", options, cpu, summary, budgets_of(summary)), options, report)
-
-
 if __name__ == "__main__":
-    main()
+    common.main("call", __doc__, 60, lambda options: summarize(measure(options), options), budgets_of, report)

@@ -132,12 +132,5 @@ def report(document):
     return "\n\n".join([times, common.budget_table(document)])
 
 
-def main():
-    options = common.arguments(__doc__, rounds=40)
-    cpu = common.pin()
-    figures = measure(options)
-    common.finish(common.result("import", options, cpu, figures, budgets_of(figures)), options, report)
-
-
 if __name__ == "__main__":
-    main()
+    common.main("import", __doc__, 40, measure, budgets_of, report)

@@ -180,9 +180,8 @@ def report(document):
     return "\n\n".join([common.table(["ms", "pymtml", "/plain walk"], rows), common.budget_table(document)])
 
 
-def main():
-    options = common.arguments(__doc__, rounds=7)
-    cpu = common.pin()
+def measure_trees(options):
+    """The figures for a tree without and one with the driver's tables."""
     directory = tempfile.mkdtemp(prefix="pymtml-proc-")
     try:
         bare, table = os.path.join(directory, "bare"), os.path.join(directory, "table")
@@ -191,11 +190,10 @@ def main():
         for name in os.listdir(bare):
             os.symlink(os.path.join(bare, name), os.path.join(table, name))
         write_tables(table)
-        figures = measure(options, (bare, table))
+        return measure(options, (bare, table))
     finally:
         shutil.rmtree(directory)
-    common.finish(common.result("processes", options, cpu, figures, budgets_of(figures)), options, report)
 
 
 if __name__ == "__main__":
-    main()
+    common.main("processes", __doc__, 7, measure_trees, budgets_of, report)

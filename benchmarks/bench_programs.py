@@ -238,11 +238,5 @@ def report(document):
     return "\n\n".join([table, common.budget_table(document)])
 
 
-def main():
-    options = common.arguments(__doc__, rounds=21)
-    figures = measure(options)
-    common.finish(common.result("programs", options, None, figures, budgets_of(figures)), options, report)
-
-
 if __name__ == "__main__":
-    main()
+    common.main("programs", __doc__, 21, measure, budgets_of, report, pinned=False)

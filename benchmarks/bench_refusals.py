@@ -180,12 +180,5 @@ def report(document):
     return "\n\n".join([common.table(header, rows), common.budget_table(document)])
 
 
-def main():
-    options = common.arguments(__doc__, rounds=15)
-    cpu = common.pin()
-    figures = measure(options)
-    common.finish(common.result("refusals", options, cpu, figures, budgets_of(figures)), options, report)
-
-
 if __name__ == "__main__":
-    main()
+    common.main("refusals", __doc__, 15, measure, budgets_of, report)

@@ -95,12 +95,5 @@ def report(document):
     return "\n\n".join([common.table(["ns", "pymtml", "nvidia", "/nvidia"], rows), common.budget_table(document)])
 
 
-def main():
-    options = common.arguments(__doc__, rounds=40)
-    cpu = common.pin()
-    figures = measure(options)
-    common.finish(common.result("topology", options, cpu, figures, budgets_of(figures)), options, report)
-
-
 if __name__ == "__main__":
-    main()
+    common.main("topology", __doc__, 40, measure, budgets_of, report)

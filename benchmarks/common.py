@@ -283,7 +283,12 @@ def result(name, options, cpu, figures, budgets):
     }
 
 
-def finish(document, options, report):
+def main(name, description, rounds, measure, budgets_of, report, pinned=True):
+    """Run a benchmark by its command line: measure(options) gives the figures, report(document) the text."""
+    options = arguments(description, rounds)
+    cpu = pin() if pinned else None
+    figures = measure(options)
+    document = result(name, options, cpu, figures, budgets_of(figures))
     if options.json:
         with open(options.json, "w") as file:
             json.dump(document, file, indent=1)
