@@ -92,7 +92,7 @@ class Copy(next_mtml.Copy):
 
     def make(self, *parts):
         """make generate record, of what the command changes."""
-        for arguments in [("tools/generate_man_page.py",)] + [("tools/record.py", "--only", part) for part in parts]:
+        for arguments in [("tools/generate.py", "--only", "man_page")] + [("tools/record.py", "--only", part) for part in parts]:
             status, output = self.python(*arguments)
             assert status == 0, output[-3000:]
 
