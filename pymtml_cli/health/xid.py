@@ -16,10 +16,10 @@ from pymtml_cli.common.text import json, left, safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Machine, Unknown, ask, host
+from pymtml_cli.readings.devices import Machine, Unknown, ask
+from pymtml_cli.readings.documents import head
 from pymtml_cli.subcommands import argument_parser
 
-SCHEMA = 1
 ANSWER_SECONDS, PAUSE = 5, 1  # for the child, and from one look to the next
 LONGEST_FILE = 16 << 20  # bytes
 # The file that the driver keeps below /var/log/mtgpu/event_report (struct mtgpu_xid_file_header in
@@ -80,11 +80,8 @@ def _write(found, as_json, versions, follows=False, first=True):
     rows = [_row(*pair) for pair in pairs]
     strange = sum(number for _, _, number in found)
     if as_json and (rows or first):
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        head = {"schema": SCHEMA, "pymtml_version": pymtml.__version__, "library_version": versions.get("library")}
-        head.update(driver_version=versions.get("driver"), host=host(), time=now)
-        text = json(dict(head, xids=rows, not_understood=strange))
-        sys.stdout.write("".join(map(str.lstrip, text.split("\n"))) + "\n" if follows else text)
+        begin = head(versions.get("library"), versions.get("driver"))
+        sys.stdout.write(json(dict(begin, xids=rows, not_understood=strange), is_line=follows))
     elif not as_json:
         lines = [dict(zip(COLUMNS, COLUMNS))] * first
         for (one, _), row in zip(pairs, rows):

@@ -90,7 +90,7 @@ def test_the_document(proc):
         "pid": 4242,
         "text": "trap",
     }
-    assert document.pop("not_understood") == 1 and document["schema"] == 1
+    assert document.pop("not_understood") == 1 and document["schema"] == 2
     assert set(document) == {"schema", "pymtml_version", "library_version", "driver_version", "host", "time"}
 
 
