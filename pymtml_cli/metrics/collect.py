@@ -153,7 +153,7 @@ class Collector:
                 card["uuid"], card["info"] = uuid, info
         key = (card["gpu"], card["uuid"])  # of the result of a walk of /proc, kept until the next one
         if card["up"] and found.walks:
-            values = [line for line in card["values"] if line[0] in ("processes", "process_info")]
+            values = [line for line in card["values"] if line[0] in series.OF_A_WALK]
             self._processes[key] = values, card["status"].get("processes")
         elif card["up"] and key in self._processes:
             values, level = self._processes[key]
@@ -398,3 +398,5 @@ def _add_processes(card, reading, wanted):
         for process in found[: series.MOST_PROCESSES]:
             labels = (str(process.pid), process.kind, series.text_or_empty(process.name))
             reading.values["process_info", labels] = 1
+            if process.memory is not None:
+                reading.values["process_memory_used_bytes", labels] = process.memory

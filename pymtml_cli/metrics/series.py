@@ -25,6 +25,7 @@ MACHINE_SERIES = {
 }
 
 XID_LABELS = ("xid", "name", "severity", "scope")
+PROCESS_LABELS = ("pid", "kind", "name")
 
 # Series of a card: (labels beside those of PLACE, help)
 CARD_SERIES = {
@@ -39,8 +40,10 @@ CARD_SERIES = {
     "last_xid": ((), "Number of the newest XID in the driver's record."),
     "last_xid_timestamp_seconds": ((), "When the driver recorded it, in seconds since 1970."),
     "processes": ((), "Processes that use the card, counted at most every 30 seconds."),
-    "process_info": (("pid", "kind", "name"), "A process that uses the card; the value is 1."),
+    "process_info": (PROCESS_LABELS, "A process that uses the card; the value is 1."),
+    "process_memory_used_bytes": (PROCESS_LABELS, "The process's memory on the card, if the driver reports it."),
 }
+OF_A_WALK = ("processes", "process_info", "process_memory_used_bytes")  # of /proc, at most every 30 seconds
 
 MOST_FANS = 8
 MOST_XIDS = 16  # kinds of XIDs of a card that have series of their own

@@ -1,8 +1,11 @@
 """What each output says of processes: those that are there, and that there may be others."""
 
+import errno
+import fcntl
 import json
 import os
 import pty
+import re
 import subprocess
 import sys
 import types
@@ -13,6 +16,7 @@ import simulated
 from command import COMMAND, command_environment, invoke
 from inside import Machine, processes
 from mtml_simulator import driver_files
+from test_process_memory import ask_nodes, short_folder  # noqa: F401 (a fixture)
 
 import pymtml
 
@@ -216,6 +220,43 @@ def test_a_card_that_fails_has_no_number_of_unseen():
             return processes.Unknown(pymtml.NVMLError_GpuIsLost())
 
     assert processes.unseen([Card()]) == 0
+
+
+# Output: the place of a process's memory; what is there for 18 MiB and a byte, for 30 MiB, and where nobody knows
+MEMORY = {
+    "": (r" {} +C[+G]* +\S+ +(\S+) \|", "19MiB", "30MiB", "N/A"),
+    "on a terminal": (r" {} C[+G]* +(\S+) ", "19MiB", "30MiB", "N/A"),
+    "-q": (r"Process ID +: {}\n.*\n.*\n +Used GPU Memory +: (.*)", "19 MiB", "30 MiB", "N/A"),
+    "-q -x": (r"<pid>{}</pid>\n.*\n.*\n\s*<used_memory>(.*)</used_memory>", "19 MiB", "30 MiB", "N/A"),
+    "--query-compute-apps=pid,used_memory --format=csv": (r"^{}, (.*)", "19 MiB", "30 MiB", "[N/A]"),
+    "--json": (r'"pid": {},[^}}]*"memory_bytes": (\w+)', "18874369", "31457280", "null"),
+    "pmon -c 1 -s m": (r" {} +C[+G]* +(\S+) +-  ", "19", "30", "-"),
+    "pmon -c 1 -s um": (r" {} +C[+G]*(?: +\S+){{6}} +(\S+) +-  ", "19", "30", "-"),
+    "metrics --processes names": (r'memory_used_bytes{{.*pid="{}",.*}} (.*)', "1.8874369e+07", "3.145728e+07", None),
+}
+
+
+@pytest.mark.parametrize("is_known", [True, False])
+@pytest.mark.parametrize("output", MEMORY)
+def test_memory_of_processes(output, is_known, proc, short_folder, monkeypatch):  # noqa: F811
+    """Each output has the driver's figure of a process that computes, and of one that also draws."""
+    monkeypatch.setattr(fcntl, "ioctl", ask_nodes)
+    monkeypatch.setenv("LD_PRELOAD", simulated.NODES_LIBRARY)  # for the child of metrics
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("NO_COLOR", "1")
+    node = short_folder / "mtgpu.0"
+    for pid in (5, 6):
+        add(proc, pid, str(node))
+    driver_files.write_table(str(proc), 0, driver_files.process_row(6, 6, (9, 1, 1, 0, 7, 0), "train"))
+    answer = "process = 5 lma=%d pt_lma=1\nprocess = 6 lma=%d\n" % (18 << 20, 30 << 20)
+    node.write_text(answer if is_known else "errno = %d\n" % errno.ENOTTY)
+    arguments, terminal = ([], True) if output == "on a terminal" else (output.split(), False)
+    arguments += ["--lock", str(short_folder / "lock")] * ("metrics" in arguments)
+    with simulated.machine("s80", nodes=short_folder, set="0.gpu_path=%s" % node):
+        text = invoke(*arguments, terminal=terminal).stdout
+    place, *known, unknown = MEMORY[output]
+    found = [re.findall(place.format(pid), text, re.M) for pid in (5, 6)]
+    assert found == ([[shown] for shown in known] if is_known else [[unknown] * (unknown is not None)] * 2)
 
 
 class Asked:

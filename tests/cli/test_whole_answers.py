@@ -216,45 +216,6 @@ def test_a_program_without_its_folders(name, shown, tmp_path, monkeypatch):
         assert invoke("pmon", "-c", "1").lines[2].split()[-1] == shown
 
 
-def test_memory_of_processes(monkeypatch):
-    """No driver tells it so far. A mebibyte that is begun counts."""
-    real = pymtml.nvmlDeviceGetComputeRunningProcesses
-
-    def with_memory(device):
-        found = real(device)
-        for process in found:
-            process.usedGpuMemory = (process.pid << 20) + 1
-        return found
-
-    monkeypatch.setattr(pymtml, "nvmlDeviceGetComputeRunningProcesses", with_memory)
-    monkeypatch.setenv("NO_COLOR", "1")
-    compact = screen(DISTINCT, 80, monkeypatch).splitlines()
-    assert compact[-2] == "|   0        18 C         19MiB game".ljust(79) + "|"
-    with simulated.machine(DIVIDED):
-        assert invoke().lines[-2] == "|    0     0  N/A              19      C   /opt/part%s20MiB |" % (" " * 32)
-        assert invoke("pmon", "-c", "1", "-s", "m").lines[-2].split() == ["0", "19", "C", "20", "-", "part"]
-        rows = invoke("--query-compute-apps=used_memory,pid", "--format=csv,noheader").rows()
-        assert rows == [["18 MiB", "17"], ["19 MiB", "18"], ["20 MiB", "19"]]
-        lines = [line.strip() for line in invoke("-q", "-d", "PIDS", "-i", "0").lines]
-        assert lines[-7:-1] == [
-            "GPU instance ID                   : 0",
-            "Compute instance ID               : N/A",
-            "Process ID                        : 19",
-            "Type                          : C",
-            "Name                          : /opt/part",
-            "Used GPU Memory               : 20 MiB",
-        ]
-        document = ElementTree.fromstring(invoke("-q", "-x").stdout)
-        assert [[element.text for element in process] for process in document.iter("process_info")][1:] == [
-            ["N/A", "N/A", "18", "C", "game", "19 MiB"],
-            ["0", "N/A", "19", "C", "/opt/part", "20 MiB"],
-        ]
-        assert json.loads(invoke("--json").stdout)["devices"][0]["processes"]["list"][1:] == [
-            {"pid": 18, "type": "C", "name": "game", "instance": None, "memory_bytes": (18 << 20) + 1},
-            {"pid": 19, "type": "C", "name": "/opt/part", "instance": 0, "memory_bytes": (19 << 20) + 1},
-        ]
-
-
 def test_throughput_and_supported_clocks(monkeypatch):
     """MTML tells neither so far."""
     through = {pymtml.NVML_PCIE_UTIL_TX_BYTES: 4096, pymtml.NVML_PCIE_UTIL_RX_BYTES: 9216}
