@@ -49,6 +49,7 @@ LIMITS = {
     "max-idle-memory": (50, 1, 100, "percent of the memory at a utilization of 0 percent"),
 }
 DRAIN = "drain the card and reboot"
+PROCESSES = "processes"  # asked last: some files of other programs never answer
 HOTTEST = 90  # degrees Celsius, for a card that does not report its limit
 # Idle cards were seen at up to 46 percent of their power limit (S80, second-hand), and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
@@ -425,12 +426,12 @@ CHECKS = {check.name: check for check in (
           {pcie_width: "PCIe at full width", pcie_generation: "PCIe at its highest generation",
            pcie_replays: "no PCIe replays"},
           "reseat the card, or use a slot with more lanes; look at dmesg for AER"),
-    Check("processes", "NOTE: some processes could not be inspected, so it is unknown which use the card",
-          {seen_processes: "all processes could be inspected"},
-          "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE", noted=True),
     Check("readings", "CRITICAL: a number that no card can report, such as the 4294967295 of a card that is gone",
           {measured: "all numbers are plausible"},
           "look at dmesg, and trust no number of the card; reset it, or reboot"),
+    Check(PROCESSES, "NOTE: some processes could not be inspected, so it is unknown which use the card",
+          {seen_processes: "all processes could be inspected"},
+          "run as root to see them; in a container with --pid=host and --cap-add=SYS_PTRACE", noted=True),
 )}
 # fmt: on
 OF_CARD = tuple(name for name, check in CHECKS.items() if check.questions)
@@ -522,6 +523,17 @@ def card_outcomes(card, limits, names=OF_CARD, asking=lambda check: None):
         found = outcomes(card, check, limits)
         silent = silent or is_silent(found)
         yield check, found
+
+
+def look_outcomes(card, limits, was_silent):
+    """The outcomes of the question for processes (list of Outcome), which a card that answers nothing is not asked."""
+    return [not_asked("the card")] if was_silent else outcomes(card, PROCESSES, limits)
+
+
+def endless_look(seconds):
+    """The outcome of that question if it does not end: at least one process could not be inspected."""
+    text = "processes could not be inspected: looking at their files did not end within %g seconds" % seconds
+    return Outcome(NOTE, text, 1, 0, "`ps -eo pid,stat,wchan:32,comm` shows what hangs in the kernel, in state D")
 
 
 def is_silent(found):

@@ -27,6 +27,8 @@ from pymtml_cli.main import dispatch
 dispatch(sys.argv[2:])
 """
 CHILD_OPTION = "--answer-to-the-parent"
+LONGEST_TIMEOUT = 86400  # seconds, of the options --timeout
+LOOKING = "looking"  # the message after which only processes are looked at
 STANDARD_OUTPUT = 1
 LONGEST_MESSAGE = 1 << 20  # bytes
 
@@ -38,12 +40,14 @@ class Child:
     ``environment`` replaces variables; if it ``listens``, it reads what `send` writes. Raises OSError, ValueError.
     """
 
+    look_seconds = 5.0  # for a look at processes: reading the files of one that hangs never ends
+
     def __init__(self, subcommand, wanted, inherited=(), environment=None, listens=False):
         import subprocess
         from queue import SimpleQueue
 
         self._token = os.urandom(8).hex()  # begins each message; what a driver writes there lacks it
-        self._answers, self._last, self._is_garbled = SimpleQueue(), b"", False
+        self._answers, self._last, self._is_garbled, self._is_looking = SimpleQueue(), b"", False, False
         inherited = [one for one in inherited if one is not None]
         request = dict(wanted, parent=os.getpid(), channel=STANDARD_OUTPUT, token=self._token)
         reading = writing = None
@@ -101,10 +105,12 @@ class Child:
     def messages(self, deadline):
         """(kind, value) of each message until the child ends, or until a moment of time.monotonic (iterator).
 
-        A line that is not a message ends them as well, because it may have overwritten one.
+        A line that is not a message ends them as well, because it may have overwritten one. From a message LOOKING on
+        the limit of time is `look_seconds`.
         """
         from queue import Empty
 
+        self._is_looking = False
         while True:
             try:
                 line = self._answers.get(timeout=max(0, deadline - time.monotonic()))
@@ -123,7 +129,14 @@ class Child:
             if token != self._token or message is None:
                 self._is_garbled = True
                 return
+            if message[0] == LOOKING:
+                self._is_looking, deadline = True, time.monotonic() + self.look_seconds
             yield message
+
+    @property
+    def hangs_in_a_look(self):
+        """Whether the driver has answered, and there are no more answers because a look at processes does not end."""
+        return self._is_looking and not self._is_garbled and not self.ended
 
     def failure(self, timeout):
         """Why there are no more answers (str)."""
@@ -179,7 +192,7 @@ def answer_parent(arguments, work):
     if arguments[:1] != [CHILD_OPTION]:
         return
     wanted = json.loads(arguments[1])
-    _end_with(wanted["parent"])
+    end_with(wanted["parent"])
     channel = wanted["channel"]
     if channel == STANDARD_OUTPUT:
         channel = os.dup(channel)
@@ -194,7 +207,7 @@ def answer_parent(arguments, work):
     os._exit(0)  # skips what the driver does when a process ends
 
 
-def _end_with(parent):
+def end_with(parent):
     """Let the kernel end this process with its parent, if it can."""
     if not sys.platform.startswith("linux"):
         return

@@ -1,8 +1,8 @@
 """doctor: what works here, what does not, and what to do about it.
 
-Checks run in the order in which things depend on each other, and each finding is printed as soon as it is known: if the
-driver hangs, the last line shows how far it got. Levels: ok, note (never changes the verdict), warn (works in part),
-fail (does not work) and n/a.
+Checks run in the order in which things depend on each other, and each finding is printed as soon as it is known. A
+child process asks the driver, which may hang; another one looks at processes. Levels: ok, note (never changes the
+verdict), warn (works in part), fail (does not work) and n/a.
 """
 
 import contextlib
@@ -13,14 +13,16 @@ import signal
 import sys
 import time
 from collections import namedtuple
+from functools import partial
 from types import SimpleNamespace
 
 import pymtml
 from pymtml_cli.common import layout
-from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read
 from pymtml_cli.common.text import json, safe, some
 from pymtml_cli.health import checks, containers
+from pymtml_cli.health.child import LONGEST_TIMEOUT, LOOKING, Child, answer_parent, end_with
 from pymtml_cli.health.containers import container
 from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, musa_version
@@ -43,15 +45,18 @@ class Finding(namedtuple("Finding", "level check text next_step", defaults=(None
 
 def parser():
     parser = argument_parser("doctor")
+    text = "time that the driver may take (default 30)"
+    parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
     parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
     return parser
 
 
 def run(arguments):
     """Examine, print, and sum up (exit status: 0 works, 1 works in part, 2 does not work)."""
+    answer_parent(arguments, _ask)
     options = parser().parse_args(arguments)
     findings, known = [], SimpleNamespace(library=None, driver=None, count=None)
-    for finding in examine(known):
+    for finding in examine(options.timeout, known):
         findings.append(finding)
         if not options.json:
             sys.stdout.write(as_text(finding))
@@ -84,10 +89,56 @@ def as_object(finding):
     return dict(found, advice=finding.next_step, level=WORDS[finding.level], next_step=finding.next_step)
 
 
-def examine(known):
+def examine(timeout, known):
     """All findings (iterator). ``known`` gets the versions of library and driver, and the number of cards."""
     yield from python_findings()
     yield from environment_findings()
+    answers = {"answering": ()}
+    yield from findings_of_a_child({}, timeout, answers)
+    known.library, known.driver, known.count = [answers.get(name) for name in ("library", "driver", "count")]
+    if answers["answering"]:
+        yield from findings_of_a_child({"cards": answers["answering"]}, timeout, {})
+
+
+def findings_of_a_child(wanted, timeout, answers):
+    """Findings of a child process (iterator); what else it says is put into ``answers``."""
+    child, asking = None, ""
+    try:
+        child = Child("doctor", wanted)
+        for kind, value in child.messages(time.monotonic() + timeout):
+            if kind == "finding":
+                *parts, gpus = value
+                found = Finding(*parts)
+                found.gpus = gpus
+                yield found
+            elif kind == "asking":
+                asking = ", to the check %s of GPU %d" % tuple(value) if value else ""
+            elif kind == "end":
+                return
+            else:
+                answers[kind] = value
+        if child.hangs_in_a_look:
+            found = finding_of(checks.PROCESSES, checks.endless_look(child.look_seconds))
+            yield from about_cards({found: wanted["cards"]})
+        else:
+            yield Finding(FAIL, "driver", child.failure(timeout) + asking, "look at dmesg for mtgpu; a reboot may help")
+    except (OSError, ValueError) as error:
+        yield Finding(FAIL, "driver", "cannot start the check: %s" % reason(error))
+    finally:
+        if child is not None:
+            child.stop()
+
+
+# ---- The child ----
+
+
+def _ask(wanted, send):
+    cards = wanted.get("cards")
+    for one in examine_driver(send) if cards is None else processes_findings(cards, send):
+        send("finding", [*one, one.gpus])
+
+
+def examine_driver(send):
     before = open_nodes()
     began = time.perf_counter()
     initialized = ask(pymtml.nvmlInit)
@@ -105,9 +156,10 @@ def examine(known):
         return
     try:
         library, driver = ask(pymtml.nvmlSystemGetNVMLVersion), ask(pymtml.nvmlSystemGetDriverVersion)
-        known.library, known.driver = [None if isinstance(one, Unknown) else one for one in (library, driver)]
+        for name, version in (("library", library), ("driver", driver)):
+            send(name, None if isinstance(version, Unknown) else version)
         yield Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
-        yield from device_findings(seconds, known)
+        yield from device_findings(seconds, send)
     finally:
         setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # so that both kinds of shutdown are tried
         ask(pymtml.nvmlShutdown)
@@ -313,15 +365,16 @@ def file_findings(may_lack):
 # ---- Devices ----
 
 
-def device_findings(init_seconds, known):
-    """Findings about the cards, and the cost of a query (iterator)."""
+def device_findings(init_seconds, send=lambda kind, value: None):
+    """Findings about the cards, and the cost of a query (iterator); what it asks is sent before."""
     try:
         machine = Machine()
     except CommandError as error:
         yield Finding(FAIL, "devices", error.text, "look at dmesg for mtgpu")
         return
     with machine:
-        cards, known.count = machine.cards, len(machine.cards)
+        cards = machine.cards
+        send("count", len(cards))
         if not cards:
             step = "in a container: MTHREADS_VISIBLE_DEVICES=all; else look at lspci -d 1ed5: and at dmesg"
             yield Finding(FAIL, "devices", "no devices", step)
@@ -331,24 +384,49 @@ def device_findings(init_seconds, known):
         instances = sum(len(card.instances) for card in cards)
         divided = ", %d MPC instance(s)" % instances if instances else ""
         yield Finding(OK, "devices", "%d card(s)%s" % (len(cards), divided))
-        yield from grouped(cards)
+        answering = []
+        yield from grouped(findings_of_cards(cards, answering, lambda *what: send("asking", what[::-1])))
+        send("asking", None)
+        send("answering", [card.index for card in answering])
         yield cost_finding(cards[0], init_seconds)
 
 
-def grouped(cards):
-    """Findings of all cards (iterator): equal ones are merged; checks that are well or unreported are only listed."""
+def processes_findings(indices, send):
+    """Whether all processes could be inspected, asked of the cards with these indices (iterator)."""
+    try:
+        machine = Machine()
+    except CommandError as error:
+        yield Finding(NOTE, checks.PROCESSES, "not looked at: " + " ".join(error.text.split()))
+        return
+    with machine:
+        send(LOOKING, None)
+        limits, cards = checks.default_limits(), [card for card in machine.cards if card.index in indices]
+        groups = {}
+        for card, outcome in ((card, one) for card in cards for one in checks.outcomes(card, checks.PROCESSES, limits)):
+            found = finding_of(checks.PROCESSES, outcome)
+            groups.setdefault(found._replace(next_step=None) if found.level == OK else found, []).append(card.index)
+        yield from about_cards(groups)
+
+
+def grouped(findings):
+    """Findings of cards (iterator): equal ones are merged; checks that are well or unreported are only listed."""
     groups, levels, quiet = {}, {}, {OK: {}, NOT_APPLICABLE: {}}  # cards by finding, levels, and cards by check
-    for card, check, finding in findings_of_cards(cards):
-        levels.setdefault((card, check), set()).add(finding.level)
+    for index, check, finding in findings:
+        levels.setdefault((index, check), set()).add(finding.level)
         if finding.level not in quiet:
-            groups.setdefault(finding, []).append(card.index)
-    for (card, check), found in levels.items():
+            groups.setdefault(finding, []).append(index)
+    for (index, check), found in levels.items():
         if found <= set(quiet):
-            quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(card.index)
+            quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(index)
     if not any(finding.level == WARN for finding in groups):
         groups.update(checks_by_cards(quiet[OK], Finding(OK, "cards", "%s in order")))
     unreported = Finding(NOT_APPLICABLE, "unreported", "%s not reported, or in part")
     groups.update(checks_by_cards(quiet[NOT_APPLICABLE], unreported))
+    yield from about_cards(groups)
+
+
+def about_cards(groups):
+    """Findings with their cards, of {Finding: indices} (iterator)."""
     for finding, indices in groups.items():
         finding.gpus = indices
         yield finding
@@ -381,18 +459,22 @@ def visible_finding(cards):
     return Finding(NOTE, "variable", variable + "MUSA programs " + text, step)
 
 
-def findings_of_cards(cards):
-    """(card, check, Finding) of health's outcomes on cards, and of what else is odd about them (iterator)."""
-    asked = []
+def findings_of_cards(cards, answering, asking):
+    """(index, check, Finding) of health's outcomes on cards, and of what else is odd about them (iterator).
+
+    What is ``asking`` is told before; ``answering`` gets the cards that answer.
+    """
+    names = [name for name in checks.OF_CARD if name != checks.PROCESSES]
     for card in cards:
         outcomes = []
-        for check, outcomes in checks.card_outcomes(card, checks.default_limits()):
-            yield from ((card, check, finding_of(check, one)) for one in outcomes)
-        yield from ((card, check, finding) for check, finding in odd_findings(card))
+        tell = partial(asking, card.index)
+        for check, outcomes in checks.card_outcomes(card, checks.default_limits(), names, tell):
+            yield from ((card.index, check, finding_of(check, one)) for one in outcomes)
+        yield from ((card.index, check, finding) for check, finding in odd_findings(card))
         if not checks.is_silent(outcomes):
-            asked.append(card)
-    for card, check, outcome in checks.among_outcomes(asked):
-        yield card, check, finding_of(check, outcome)
+            answering.append(card)
+    for card, check, outcome in checks.among_outcomes(answering, names):
+        yield card.index, check, finding_of(check, outcome)
 
 
 def finding_of(name, outcome):
@@ -450,10 +532,11 @@ def fork_finding(opened):
     opens = "an init opens %s" % ", ".join(opened) if opened else "an init leaves no device node open"
     if not hasattr(os, "fork"):
         return Finding(NOT_APPLICABLE, "fork", "%s; this system does not fork" % opens)
-    child = os.fork()
+    parent, child = os.getpid(), os.fork()
     if not child:
         status = 1
         try:
+            end_with(parent)
             pymtml.nvmlInit()
             pymtml.nvmlDeviceGetCount()
             status = 0

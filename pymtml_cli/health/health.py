@@ -1,11 +1,13 @@
 """health: a check for schedulers and cron. The exit status is that of monitoring plugins; `checks` has the questions.
 
 A child process asks the questions: if the driver hangs, only the child hangs with it. The child reports each answer at
-once, through a pipe of its own, so that it is known which question hangs.
+once, through a pipe of its own, so that it is known which question hangs. Processes come last, with a limit of time of
+their own: what hangs there is not the driver.
 """
 
 import sys
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import pymtml
@@ -15,7 +17,7 @@ from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import json
 from pymtml_cli.health import checks
 from pymtml_cli.health.checks import CRITICAL, NOTE, OK, Finding, Outcome
-from pymtml_cli.health.child import Child, answer_parent
+from pymtml_cli.health.child import LONGEST_TIMEOUT, LOOKING, Child, answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask
@@ -24,7 +26,7 @@ from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
 
 CHECKS = tuple(checks.CHECKS)
-LONGEST_TIMEOUT, MOST_CARDS, LONGEST_FILE = 86400, 10000, 1 << 16
+MOST_CARDS, LONGEST_FILE = 10000, 1 << 16
 EXPECT = "number of cards that must be present (default: at least one)"
 
 
@@ -164,7 +166,12 @@ def _collect_child(report, wanted, timeout, lock):
                 files.pop(value, None)
             elif kind == "end":
                 return
-        report.findings += _unanswered(asking, cards, wanted, child.failure(timeout))
+        if child.hangs_in_a_look:
+            looked = asking[0] if asking and asking[1] == checks.PROCESSES else 0
+            outcome = checks.endless_look(child.look_seconds)
+            report.findings += [checks.finding(checks.PROCESSES, outcome, who) for who in cards[looked:]]
+        else:
+            report.findings += _unanswered(asking, cards, wanted, child.failure(timeout))
     finally:
         child.stop()
         report.findings += [Finding(*one) for found in files.values() for one in found]
@@ -177,6 +184,8 @@ def _unanswered(asking, cards, wanted, text):
     index, check = asking
     found = [checks.finding(check, Outcome(CRITICAL, text), cards[index])]
     rest = checks.not_asked("GPU %d" % index)
+    if check == checks.PROCESSES:  # the other cards have answered all others
+        return found + [checks.finding(check, rest, who) for who in cards[index + 1 :]]
     later = wanted["checks"][wanted["checks"].index(check) + 1 :] if check in wanted["checks"] else ()
     found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.OF_CARD]
     return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]
@@ -188,6 +197,8 @@ def _unanswered(asking, cards, wanted, text):
 def _ask(wanted, send):
     # Before the library, which may hang: what the driver's files say is known without it.
     names = [name for name in wanted["checks"] if name in checks.OF_CARD]
+    looks = checks.PROCESSES in names
+    names = [name for name in names if name != checks.PROCESSES]
     of_files, look = [name for name in names if name in checks.OF_FILES], None
     if of_files:
         look = driver_files.look()
@@ -208,16 +219,16 @@ def _ask(wanted, send):
     send("findings", found)
     send("cards", len(machine.cards))
     asked = []
+
+    def asking(card, check):
+        send("asking", [card.index, check])
+
     for card in machine.cards:
-
-        def asking(check):
-            send("asking", [card.index, check])
-
-        asking("answers")
+        asking(card, "answers")
         who = checks.identity(card)
         send("identity", who)
         outcomes = []
-        for check, outcomes in checks.card_outcomes(card, wanted["limits"], names, asking):
+        for check, outcomes in checks.card_outcomes(card, wanted["limits"], names, partial(asking, card)):
             send("findings", [checks.finding(check, outcome, who) for outcome in outcomes])
         if look is not None:
             send("placed", getattr(look.of(card), "directory", None))
@@ -228,3 +239,8 @@ def _ask(wanted, send):
     if look is not None and len(machine.cards) < len(look.found):
         for directory in driver_files.elsewhere(look):
             send("placed", directory)
+    send(LOOKING, None)
+    for card in machine.cards if looks else ():
+        asking(card, checks.PROCESSES)
+        found = checks.look_outcomes(card, wanted["limits"], card not in asked)
+        send("findings", [checks.finding(checks.PROCESSES, one, checks.identity(card)) for one in found])

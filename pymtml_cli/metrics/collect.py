@@ -3,9 +3,10 @@
 The child goes on running: each line that it reads requests one collection. If the driver cannot be used, it sends
 ``driver`` with the reason, or ``worn`` if only a new process can use the driver, and ends; the next child tries again.
 Otherwise it sends ``cards``, a ``card`` for each in the announced order, ``among`` with the level of each check that
-found cards that differ, and ``done``. Before all that it sends ``files`` with the levels of checks for which the
-driver's files have findings: they are read without the library, as that may hang. If handles have died, it sends
-``error`` with the query that failed, and then all from ``cards`` on again.
+found cards that differ, and ``done``. Before ``done``, if processes are wanted, it sends LOOKING and ``processes`` of
+each card: that look may never end. Before all that it sends ``files`` with the levels of checks for which the driver's
+files have findings: they are read without the library, as that may hang. If handles have died, it sends ``error`` with
+the query that failed, and then all from ``cards`` on again.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ import pymtml
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
-from pymtml_cli.health.child import Child
+from pymtml_cli.health.child import LOOKING, Child
 from pymtml_cli.metrics import series
 from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, then, virtual_device
@@ -52,8 +53,9 @@ class Collector:
 
     def __init__(self, settings):
         self.settings = settings
-        self._child = self._stuck = None
+        self._child = self._stuck = self._looking = None  # _looking: hangs in a look at processes
         self._last = []  # cards that hung: they are asked last
+        self._looked_last = []  # cards where the look at processes hung
         self.known = {}  # gpu: [uuid, labels of info]
         self.errors, self.xids = {}, {}  # as a Collection has them
         self._seen = {}  # the XIDs of each card that were there before
@@ -71,7 +73,7 @@ class Collector:
         began, found = time.monotonic(), Round()
         found.failure = self._ask(found, began + self.settings.timeout)
         if found.walks:
-            self._walked, self._processes = time.monotonic(), {}
+            self._walked, self._processes, self._looked_last = time.monotonic(), {}, found.unlooked[:1]
         order, silent = found.order, found.silent
         self._last = [silent] if silent is not None else [gpu for gpu in self._last if gpu not in found.cards]
         cards = [self._card(index, found) for index in sorted(self.known if order is None else order)]
@@ -95,12 +97,14 @@ class Collector:
         if self._walked is None or time.monotonic() - self._walked >= PROCESS_PAUSE:
             processes = self.settings.processes
         found.walks = processes != NO_PROCESSES
+        if found.walks and self._looking is not None and not self._looking.ended:
+            processes, found.hung = NO_PROCESSES, self._looked_last
         try:
             for _ in range(2):
-                self._start({"last": self._last, "processes": processes})
+                self._start({"last": self._last, "looked_last": self._looked_last, "processes": processes})
                 for kind, value in self._child.messages(deadline):
                     if kind == "done":
-                        return "it does not report its version" if found.driver_failed else None
+                        return found.without_version
                     if kind == "driver":
                         self.stop()
                         return value
@@ -111,7 +115,7 @@ class Collector:
                 else:
                     break
                 self.stop()
-            return self._replace()
+            return self._replace(found)
         except (OSError, ValueError) as error:
             self.stop()
             self.unstarted = "cannot start the collecting process: %s" % reason(error)
@@ -129,15 +133,21 @@ class Collector:
         self._child = Child("metrics", wanted, [self.held], {"PYMTML_KEEP_LIBRARY": "0"}, listens=True)
         self._child.send(request)
 
-    def _replace(self):
-        """End a child that fell silent; returns the reason. Until it has ended, no other is started."""
-        if self._child is None:
+    def _replace(self, found):
+        """End a child that fell silent; returns the reason, or None if only its look at processes does not end.
+
+        Until it has ended, no other is started, or none that looks at processes.
+        """
+        child, self._child = self._child, None
+        if child is None:
             return "the driver cannot be used again"
-        text = self._child.failure(self.settings.timeout)
-        self._child.stop()
-        if not self._child.ended:
-            self._stuck = self._child
-        self._child = None
+        text, looks = child.failure(self.settings.timeout), child.hangs_in_a_look
+        child.stop()
+        if looks:
+            self._looking = child
+            return found.without_version
+        if not child.ended:
+            self._stuck = child
         return text
 
     # ---- Results ----
@@ -152,20 +162,19 @@ class Collector:
             if not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
         key = (card["gpu"], card["uuid"])  # of the result of a walk of /proc, kept until the next one
-        if card["up"] and found.walks:
-            values = [line for line in card["values"] if line[0] in series.OF_A_WALK]
-            self._processes[key] = values, card["status"].get("processes")
-        elif card["up"] and key in self._processes:
-            values, level = self._processes[key]
-            card["values"] = card["values"] + values
-            if level is not None:
-                card["status"]["processes"] = level
+        if index in found.looked:
+            self._processes[key] = found.looked[index]
+        if card["up"] and key in self._processes:
+            card["values"] = card["values"] + self._processes[key]["values"]
+            card["status"].update(self._processes[key]["status"])
         return card
 
     def _count(self, found):
         """Count the errors of this collection, and drop the counts of cards that are gone."""
         uuids = {gpu: uuid for gpu, (uuid, _) in self.known.items()}
-        failed = found.errors + [(gpu, error) for gpu, card in found.cards.items() for error in card["errors"]]
+        answers = list(found.cards.items()) + list(found.looked.items())
+        failed = found.errors + [(gpu, error) for gpu, answer in answers for error in answer["errors"]]
+        failed += [(gpu, (checks.PROCESSES, NO_ANSWER[1])) for gpu in found.unlooked[:1]]
         for gpu, error in failed + [(found.silent, NO_ANSWER)]:
             error = tuple(error)
             if gpu in uuids:
@@ -205,16 +214,20 @@ class Collector:
 
 
 class Round:
-    """The child's messages in one collection: ``order`` of the cards, and ``cards`` by index."""
+    """The child's messages in one collection: ``order`` of the cards, and ``cards`` by index.
+
+    ``looked`` are their processes by index, in the order in which they were looked for.
+    """
 
     def __init__(self):
         self.errors, self.walks, self.failure, self.files = [], False, None, {}
+        self.hung = []  # cards at whose processes an earlier child still looks
         self.begin_again()
 
     def begin_again(self):
         """Drop the answers: all questions are asked again."""
         self.order = self.driver_failed = None  # whether the query of the driver's version failed
-        self.cards, self.among = {}, {}
+        self.cards, self.among, self.looked, self._to_look = {}, {}, {}, []
 
     def add(self, kind, value):
         if kind == "cards":
@@ -222,10 +235,24 @@ class Round:
             self.order, self.driver_failed = value["order"], value["driver_failed"]
         elif kind == "card":
             self.cards[value["gpu"]] = value
+        elif kind == LOOKING:
+            self._to_look = value
+        elif kind == "processes":
+            self.looked[value["gpu"]] = value
         elif kind in ("among", "files"):
             setattr(self, kind, value)
         elif kind == "error":
             self.errors.append(value)
+
+    @property
+    def without_version(self):
+        """Why a driver that has answered all else is not up, or None."""
+        return "it does not report its version" if self.driver_failed else None
+
+    @property
+    def unlooked(self):
+        """Indices of the cards whose processes are not known, first that where the look did not end (list)."""
+        return self.hung + [gpu for gpu in self._to_look if gpu not in self.looked]
 
     @property
     def silent(self):
@@ -251,7 +278,8 @@ class Asking:
 
     def __init__(self, wanted):
         self._limits = wanted["limits"]
-        self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD]
+        self._checks = [name for name in wanted["checks"] if name in checks.OF_CARD and name != checks.PROCESSES]
+        self._judges_processes = checks.PROCESSES in wanted["checks"]
         self._of_files, self._look = [name for name in self._checks if name in checks.OF_FILES], None
         self._machine = None  # until the first init
         self._is_new = False
@@ -299,7 +327,7 @@ class Asking:
         send("cards", {"order": [card.index for card in cards], "driver_failed": checks.fails(version)})
         answering = []
         for card in cards:
-            found, failure = self._card(card, series.text_or_empty(version), asked["processes"])
+            found, failure = self._card(card, series.text_or_empty(version))
             if failure is not None and not self._is_new:
                 send("error", [card.index, failure])
                 return False
@@ -309,17 +337,28 @@ class Asking:
                 answering.append(card)
         found = [(name, outcome.level) for _, name, outcome in checks.among_outcomes(answering, self._checks)]
         send("among", {name: checks.SEVERITY[level] for name, level in found})
+        if asked["processes"] != NO_PROCESSES:
+            answering.sort(key=lambda card: card.index in asked["looked_last"])
+            send(LOOKING, [card.index for card in answering])
+            for card in answering:
+                send("processes", self._processes(card, asked["processes"]))
         return True
 
-    def _card(self, card, driver, wanted):
+    def _processes(self, card, wanted):
+        """The processes of a card (dict)."""
+        reading = series.Answers()
+        _add_processes(card, reading, wanted)
+        self._failed = self._failed or bool(reading.errors)
+        status = self._levels(card, checks.PROCESSES) if self._judges_processes else {}
+        return {"gpu": card.index, "values": reading.as_list(), "errors": reading.errors, "status": status}
+
+    def _card(self, card, driver):
         """The answers of a card and its parts (dict), and the first error (query, code) or None."""
         reading = series.Answers().ask(card)
         uuid, info = self._identity(card, driver)
         found = {"gpu": card.index, "uuid": uuid, "info": info, "up": reading.answered}
         found["parts"] = list(self._parts(card, driver, reading.errors))
-        if wanted != NO_PROCESSES and reading.answered:
-            _add_processes(card, reading, wanted)
-        found["status"] = self._status(card, wanted, reading)
+        found["status"] = self._status(card, reading)
         found.update(values=reading.as_list(), errors=reading.errors)
         self._take_xids(card, found)
         failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # not caused by a dead handle
@@ -363,21 +402,22 @@ class Asking:
             name = series.text_or_empty(then(device.ask(pymtml.mtmlDeviceGetVirtType), lambda kind: safe(kind.name)))
             yield _part("v%d" % number, safe(uuid), ["", name, "", "", driver], reading, errors)
 
-    def _status(self, card, wanted, reading):
+    def _status(self, card, reading):
         """Worst level of each check of a card that has a result ({check: 0, 1 or 2})."""
         status = {}
         for name in self._checks:
-            if name == "processes" and wanted == NO_PROCESSES:
-                continue
             if name not in ("answers", *self._of_files) and not reading.answered:
                 continue
             if name == "readings":  # known from the answers
                 status[name] = checks.SEVERITY[checks.CRITICAL if reading.has_implausible else checks.OK]
                 continue
-            levels = {one.level for one in checks.outcomes(card, name, self._limits)} - {checks.NOT_AVAILABLE}
-            if levels:
-                status[name] = max(checks.SEVERITY[level] for level in levels)
+            status.update(self._levels(card, name))
         return status
+
+    def _levels(self, card, name):
+        """The worst level of a check of a card, if it has a result ({check: 0, 1 or 2})."""
+        levels = {one.level for one in checks.outcomes(card, name, self._limits)} - {checks.NOT_AVAILABLE}
+        return {name: max(checks.SEVERITY[level] for level in levels)} if levels else {}
 
 
 def _part(number, uuid, info, reading, errors):

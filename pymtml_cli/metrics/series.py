@@ -43,7 +43,6 @@ CARD_SERIES = {
     "process_info": (PROCESS_LABELS, "A process that uses the card; the value is 1."),
     "process_memory_used_bytes": (PROCESS_LABELS, "The process's memory on the card, if the driver reports it."),
 }
-OF_A_WALK = ("processes", "process_info", "process_memory_used_bytes")  # of /proc, at most every 30 seconds
 
 MOST_FANS = 8
 MOST_XIDS = 16  # kinds of XIDs of a card that have series of their own

@@ -12,7 +12,7 @@ from pymtml_cli.common.errors import OTHER, CommandError, called
 from pymtml_cli.common.files import read_text, replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
-from pymtml_cli.health.child import answer_parent
+from pymtml_cli.health.child import LONGEST_TIMEOUT, answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
 from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_MACHINE, TOTAL, XID_LABELS
@@ -34,7 +34,7 @@ def parser():
     parser.add_number("--interval", "SECONDS", 0.1, LONGEST_INTERVAL, text, whole=False)
     parser.add_number("--expect", "N", 0, health.MOST_CARDS, health.EXPECT)
     text = "time that the driver may take for a collection (default %d)" % TIMEOUT
-    parser.add_number("--timeout", "SECONDS", 0.1, health.LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
+    parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
     parser.add_file("--limits", "limits of the checks, as for pymtml health")
     parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as for pymtml health")
     text = "whether to look for processes, every 30 seconds at most, and to publish their names (default %s)" % COUNTED

@@ -235,7 +235,9 @@ def life(tmp_path, monkeypatch):
             names = [name for name in QUESTIONS if name not in skipped]
             found.append(metrics_child.Asking({"limits": limits, "checks": ["devices"] + names}))
         said = []
-        goes_on = found[0].collect({"last": last, "processes": processes}, lambda *message: said.append(message))
+        goes_on = found[0].collect(
+            {"last": last, "looked_last": [], "processes": processes}, lambda *message: said.append(message)
+        )
         return said, goes_on
 
     def end():
@@ -249,7 +251,13 @@ def life(tmp_path, monkeypatch):
 
 
 def cards_of(said):
-    return [value for kind, value in said if kind == "card"]
+    """The cards, each with what was said of its processes."""
+    cards = [value for kind, value in said if kind == "card"]
+    for value in (value for kind, value in said if kind == "processes"):
+        card = [one for one in cards if one["gpu"] == value["gpu"]][-1]
+        card["status"].update(value["status"])
+        card.update({key: card[key] + value[key] for key in ("values", "errors")})
+    return cards
 
 
 def test_instances_are_parts_of_their_card(life):

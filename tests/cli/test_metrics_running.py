@@ -20,6 +20,7 @@ from command import COMMAND, command_environment, invoke
 from inside import (
     CommandError,
     Lock,
+    child,
     health,
     metrics,
     metrics_collector,
@@ -368,7 +369,7 @@ class Scripted:
     """A child that says what a test has written down: a list of messages for each time that it is asked."""
 
     script, started = [], []
-    pid = 4711
+    pid, hangs_in_a_look = 4711, False
 
     def __init__(self, *arguments, listens):
         self.ended, self.told, self.arguments = False, [], arguments + (listens,)
@@ -396,6 +397,12 @@ def order(*gpus, failed=False):
 def card(gpu, status=None, errors=(), up=True, uuid=None, values=()):
     found = {"gpu": gpu, "uuid": "uuid %d" % gpu if uuid is None else uuid, "info": ["name %d" % gpu], "up": up}
     return "card", dict(found, parts=[], values=list(values), status=status or {}, errors=list(errors))
+
+
+def processes(gpu, level, number):
+    """What is said of the processes of the only card."""
+    found = {"gpu": gpu, "values": [["processes", [], number]], "status": {"processes": level}, "errors": []}
+    return [(child.LOOKING, [gpu]), ("processes", found)]
 
 
 DONE = ("done", None)
@@ -559,10 +566,9 @@ def test_a_card_has_no_uuid_of_another_one(collector):
 
 
 def test_processes_of_before_go_on_while_a_child_hangs(collector, monkeypatch):
-    walked = card(0, {"processes": 1}, values=[["processes", [], 3]])
-    fewer = card(0, {"processes": 0}, values=[["processes", [], 2]])
-    script = [order(0), walked, DONE], [order(0)], [order(0), card(0), DONE], [order(0), fewer, DONE]
-    script += [order(0), card(0, up=False), DONE], [order(0), card(0), DONE]
+    script = [order(0), card(0), *processes(0, 1, 3), DONE], [order(0)], [order(0), card(0), DONE]
+    script += [order(0), card(0), *processes(0, 0, 2), DONE], [order(0), card(0, up=False), DONE]
+    script += ([order(0), card(0), DONE],)
     found, started = collector(*script, names=["processes"])
     assert found.collect().status == {"driver": 0, "processes": 1}
     monkeypatch.setattr(Scripted, "stop", lambda self: None)

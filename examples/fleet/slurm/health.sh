@@ -18,7 +18,8 @@ exec 9<>"$LOCK" || exit 1
 flock --nonblock 9 || exit 0
 read -r good <"$LOCK" || true
 
-# Slurm ends a check after 60 seconds; health waits for its own lock and for the driver, each as long as TIMEOUT.
+# Slurm ends a check after 60 seconds; health waits for its own lock and for the driver, each as long as TIMEOUT, and for
+# processes 5 seconds.
 found=$("$PYMTML" health --expect "$GPUS" --timeout "$TIMEOUT" 9>&-)
 status=$?
 reason=$(grep -m1 '^CRITICAL' <<<"$found" || grep -m1 '^WARNING' <<<"$found")
