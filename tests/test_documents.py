@@ -227,7 +227,7 @@ def is_current(stamp):
 
 
 @blocks(SHELL)
-def test_shell(block, top):
+def test_shell(block, top, tmp_path):
     commands = [command for command in commands_of(block) if not why_not(command)]
     if not commands:
         pytest.skip("; ".join("%s: %s" % (command, why_not(command)) for command in commands_of(block)))
@@ -238,6 +238,7 @@ def test_shell(block, top):
     if "make demo" in commands and not is_current(os.path.join(sys.prefix, ".demo")):
         pytest.skip("make demo would install a virtual environment of its own, or this one anew")
     script = "\n".join(command for command in commands if command not in ran)
+    script = script.replace("/tmp/", "%s/" % tmp_path)  # where files of others may be in the way
     done = run(["bash", "-euo", "pipefail", "-c", script], top)
     assert done.returncode == 0, "%s\n%s\n%s" % (script, done.stdout, done.stderr)
     assert "Traceback" not in done.stderr, done.stderr

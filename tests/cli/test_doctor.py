@@ -140,7 +140,7 @@ def test_visible_devices_that_do_not_answer(monkeypatch):
     assert ("WARNING", text % os.environ["MUSA_VISIBLE_DEVICES"], None) in found["variable"]
 
 
-def test_text_and_json_say_the_same():
+def test_text_and_json_say_the_same(seen):
     with simulated.machine("s5000x8"):
         text = invoke("doctor")
         report = json.loads(invoke("doctor", "--json").stdout)
