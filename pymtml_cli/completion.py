@@ -10,7 +10,7 @@ from collections import namedtuple
 from pymtml_cli import language
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NVIDIA_SMI, CommandError, called
-from pymtml_cli.common.options import spelled
+from pymtml_cli.common.options import known, spelled
 from pymtml_cli.smi.modify import reader
 from pymtml_cli.smi.query import FORMATS, QUERIES
 from pymtml_cli.subcommands import SUBCOMMANDS
@@ -48,7 +48,7 @@ def _of_subcommand(name):
     if hasattr(module, "parser"):
         return _of_parser(module.parser())
     table = module.OPTIONS[name] if SUBCOMMANDS[name].shared else module.OPTIONS
-    for spellings, value in spelled(table):
+    for spellings, value in spelled(known(table)):
         words, commas = VALUES.get(value, (tuple(value.split("|")) if "|" in value else (), False))
         found.append(Option(spellings, bool(value), words, commas, bool(value) and spellings[0] in FILES))
     return found, list(SHELLS) if name == "completion" else []

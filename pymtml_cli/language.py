@@ -7,42 +7,35 @@ Each question is answered by the module that ANSWERED_BY names, which has
 The refusals, their texts and exit statuses are those that nvidia-smi 580 was seen to give.
 """
 
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, OTHER, CommandError, called, refuse, see_help
+from pymtml_cli.common.options import spelled
 
 NEEDED, OPTIONAL = "needed", "optional"
 
 
-def _options(text):
-    """Options as {last spelling: (spellings, whether a value follows)}; the text marks a value by "=" or "[=]"."""
+def _options(lines):
+    """Options as {last spelling: (spellings, whether a value follows)}; in brackets the value is optional."""
     found = {}
-    for entry in text.split("/"):
-        names, mark, _ = entry.partition("[=]" if "[=]" in entry else "=")
-        spellings = tuple(names.split())
-        found[spellings[-1].lstrip("-")] = spellings, {"": None, "=": NEEDED, "[=]": OPTIONAL}[mark]
+    for spellings, value in spelled(lines):
+        takes = OPTIONAL if value.startswith("[") else NEEDED if value else None
+        found[spellings[-1].lstrip("-")] = spellings, takes
     return found
 
 
 KINDS = ("gpu", "compute-apps", "retired-pages", "remapped-rows", "supported-clocks", "accounted-apps")
 # -a is -q as old programs spell it
 OPTIONS = _options("""
--h --help / --version / -L --list-gpus / -B --list-excluded-gpus / -q --query / -a / --dtd / -u --unit /
--x --xml-format / -d --display= / -i --id= / -f --filename= / -l --loop[=] / -lms --loop-ms[=] / --format[=] /
---json / --watch[=]
-""")
-MODIFICATIONS = _options("""
--pm --persistence-mode= / -e --ecc-config= / -p --reset-ecc-errors= / -c --compute-mode= / --gom= /
--r --gpu-reset[=] / -vm --virt-mode= / -lgc --lock-gpu-clocks= / -rgc --reset-gpu-clocks /
--lmc --lock-memory-clocks= / -rmc --reset-memory-clocks / -lmcd --lock-memory-clocks-deferred= /
--rmcd --reset-memory-clocks-deferred / -ac --applications-clocks= / -rac --reset-applications-clocks /
--acp --applications-clocks-permission= / -pl --power-limit= / -cc --cuda-clocks= / -am --accounting-mode= /
--caa --clear-accounted-apps / --auto-boost-default= / --auto-boost-permission= / -mig --multi-instance-gpu= /
--gtt --gpu-target-temp= / -den --dram-encryption= / -dm --driver-model= / -fdm --force-driver-model= /
---set-hostname=
-""")
-OPTIONS.update(MODIFICATIONS)
-OPTIONS.update(_options("-m --mode= / -sc --scope= / -eow --error-on-warning / --force"))
+-h, --help / --version / -L, --list-gpus / -B, --list-excluded-gpus / -q, --query / -a / --dtd / -u, --unit /
+-x, --xml-format / -d, --display SECTIONS / -i, --id CARDS / -f, --filename FILE / -l, --loop [SECONDS] /
+-lms, --loop-ms [MILLISECONDS] / --format [WORDS] / --json / --watch [SECONDS] / -eow, --error-on-warning / --force
+""".split("/"))
+CHANGE_ROWS = layout.tables("smi/changes.txt")["changes"]
+MODIFIERS = ("mode", "scope")  # which go with changes, and stand there too
+MODIFICATIONS = {name: row for name, row in _options(row[0] for row in CHANGE_ROWS).items() if name not in MODIFIERS}
+OPTIONS.update(_options(row[0] for row in CHANGE_ROWS))
 for _kind in KINDS:
-    OPTIONS.update(_options("--query-%s= / --help-query-%s" % (_kind, _kind)))
+    OPTIONS.update(_options(["--query-%s FIELDS" % _kind, "--help-query-" + _kind]))
 del _kind
 
 BY_SPELLING = {spelling: name for name, (spellings, _) in OPTIONS.items() for spelling in spellings}

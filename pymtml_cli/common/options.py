@@ -11,16 +11,16 @@ JSON = "for programs: one object, docs/command.md has the schema"
 CARDS = "only these: index, UUID or PCI address, separated by commas"
 
 
-def _known(table):
+def known(table):
     """A table without the options that there are not under the command's name."""
     return {line: text for line, text in table.items() if line not in OURS or called() != NVIDIA_SMI}
 
 
 def spelled(table):
-    """[(spellings, the word that stands for a value, or "")] of a table."""
+    """[(spellings, the word that stands for a value, or "")] of the lines of a table."""
     found = []
-    for line in _known(table):
-        words = line.replace(",", "").split()
+    for line in table:
+        words = [word.rstrip(",") for word in line.split()]
         value = "" if words[-1].startswith("-") else words.pop()
         found.append((tuple(words), value))
     return found
@@ -28,7 +28,7 @@ def spelled(table):
 
 def usage(command, table, last=(), arguments="[OPTION]...", **words):
     """The text of --help; some options, named by their first spelling, come last. ``words`` stand in the texts."""
-    shown = [line for line, text in _known(table).items() if text is not None]
+    shown = [line for line, text in known(table).items() if text is not None]
     shown.sort(key=lambda line: line.split(",")[0] in last)
     width = max(map(len, shown))
     texts = [worded(table[line]).format(name=called(), **words) for line in shown]
@@ -41,7 +41,7 @@ def parse(arguments, table, command):
 
     Raises: CommandError in nvidia-smi's words.
     """
-    by_spelling = {spelling: (names[0], takes) for names, takes in spelled(table) for spelling in names}
+    by_spelling = {spelling: (names[0], takes) for names, takes in spelled(known(table)) for spelling in names}
     values, rest = {}, list(arguments)
     while rest:
         raw = rest.pop(0)

@@ -21,8 +21,9 @@ from pymtml_cli.common.errors import (
     worded,
 )
 from pymtml_cli.common.numeric import number
+from pymtml_cli.common.options import spelled
 from pymtml_cli.common.samples import Output
-from pymtml_cli.language import MODIFICATIONS, OPTIONS
+from pymtml_cli.language import CHANGE_ROWS, MODIFICATIONS, OPTIONS
 from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, uuid_of
 from pymtml_cli.readings.processes import held_elsewhere, hidden_by, processes
@@ -87,9 +88,9 @@ READERS = {
     "TYPE": _one_of("3", "4", "VGPU", "VSGA"),
 }
 VALUES, SENTENCES = {}, {}
-for _option, *_sentence in layout.tables("smi/changes.txt")["changes"]:
-    _name, _, VALUES[_name] = _option.partition(" ")
-    SENTENCES[_name] = "".join(_sentence)
+for _option, *_sentence in CHANGE_ROWS:
+    ((_spellings, _value),) = spelled([_option])
+    VALUES[_spellings[-1].lstrip("-")], SENTENCES[_spellings[-1].lstrip("-")] = _value, "".join(_sentence)
 # How a value that is none is called, where nvidia-smi has a sentence of its own
 INVALID = {
     "ecc-config": "Invalid ECC configuration code: %s\n",

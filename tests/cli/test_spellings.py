@@ -48,6 +48,8 @@ BELOW = {
 }
 BELOW["nvlink"], BELOW["pmon"] = BELOW["mtlink"] + " / -gt= --getthroughput=", BELOW["dmon"]
 BELOW["dmon"] += " / --format= / --gpm-metrics="
+for _name in ("topo", "mtlink", "nvlink", "mig", "vgpu", "pmon"):
+    BELOW[_name] += " / --json"
 TAKES = {"": None, "=": language.NEEDED, "[=]": language.OPTIONAL}
 
 
