@@ -523,6 +523,7 @@ def profile(unmasked):
         fill_pairs(walk, found)
         join_ends(found)
         nearer = includes_nearer(walk, found)
+        memory = memory_lines(found)
     finally:
         pymtml.mtmlLibraryShutDown()
     absent = missing()
@@ -541,7 +542,7 @@ def profile(unmasked):
     else:
         machine["reinit"] = again
     lines = heading("library %s, driver %s" % (library, driver), unmasked) + failure_lines(walk, absent)
-    lines += driver_lines(walk)
+    lines += memory + driver_lines(walk)
     lines += section("machine", machine)
     for name in sorted(walk.definitions, key=natural):
         lines += section(name, walk.definitions[name])
@@ -606,6 +607,20 @@ KNOWN = re.compile(
     r"|(Driver|Firmware) Status:|\s*Pid\b[\s\w]*\Z|[\w\s]+: *[0-9x%:]+\s*\Z"
 )
 ROW = re.compile(r"(\s*)([0-9]+)(\s+)([0-9]+)(\s.*%\s*)(\S.*)?\Z")
+
+
+def memory_lines(found):
+    """Whether the driver tells the memory of processes of each card, and of how many (list of str)."""
+    by_text = {}
+    for card in found:
+        try:
+            memory = pymtml._processes_of(card.device).memory()
+            text = memory.reason or "plausible"
+            text = text if memory.count is None else "%d entries, %s" % (memory.count, text)
+        except pymtml.MTMLError as error:
+            text = str(error)
+        by_text.setdefault(text, []).append("device.%d" % card.number)
+    return ["# Memory of processes: %s (%s)" % (escaped(text), "; ".join(those)) for text, those in by_text.items()]
 
 
 def driver_lines(walk):

@@ -25,7 +25,7 @@ from pymtml_cli.health import checks, containers
 from pymtml_cli.health.child import LONGEST_TIMEOUT, LOOKING, Child, answer_parent, end_with
 from pymtml_cli.health.containers import container
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, musa_version
+from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, musa_version, then
 from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
 from pymtml_cli.subcommands import argument_parser
@@ -494,6 +494,9 @@ def odd_findings(card):
         if card.ask(function) == 0:  # as with driver 3.3.7 (chengminhua/musatop, docs/NA_DIAGNOSIS.md)
             step = "pymtml treats it as unknown; drivers from 3.3.8 on were seen to report it"
             yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
+    memory = then(ask(pymtml._processes_of, card.handle), lambda found: found.memory())
+    if not isinstance(memory, Unknown) and memory.count is not None and memory.reason is not None:
+        yield "processes", Finding(NOTE, "processes", "memory by process is not known: %s" % memory.reason)
     if driver_files.of(card) is None and driver_files.directories():
         text = "which of the driver's directories has the files of this card is not known"
         yield "firmware", Finding(NOTE, "files", text, "their devname, and the device of proc_util, must fit its nodes")

@@ -231,7 +231,7 @@ def _ask(wanted, send):
         for check, outcomes in checks.card_outcomes(card, wanted["limits"], names, partial(asking, card)):
             send("findings", [checks.finding(check, outcome, who) for outcome in outcomes])
         if look is not None:
-            send("placed", getattr(look.of(card), "directory", None))
+            send("placed", driver_files.directory_of(card))
         if not checks.is_silent(outcomes):
             asked.append(card)
     for card, check, outcome in checks.among_outcomes(asked, names):

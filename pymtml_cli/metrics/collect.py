@@ -182,21 +182,16 @@ class Collector:
         self.errors = {card: counts for card, counts in self.errors.items() if card in uuids.items()}
 
     def _count_xids(self, cards):
-        """Count the XIDs of cards that are new since the collection before; those of the first one are none."""
-        before, self._seen = self._seen, {}
+        """Count the XIDs of cards that are new since an earlier collection; those of the first one are none."""
         for card in cards:
             key, xids = (card["gpu"], card["uuid"]), card.get("xids")
-            known = self._seen[key] = before.get(key)
             if xids is None:
                 continue
-            known = {} if known is None else known
-            new = driver_files.new(known, [digest for digest, _ in xids])
-            if self._seen[key] is not None:
-                for position in new:
-                    labels = tuple(xids[position][1])
-                    series.count(self.xids.setdefault(key, {}), labels, series.MOST_XIDS, series.OTHER_XIDS)
-            self._seen[key] = known
-        self.xids = {key: counts for key, counts in self.xids.items() if key in self._seen}
+            is_first = key not in self._seen
+            new = driver_files.new(self._seen.setdefault(key, {}), [digest for digest, _ in xids])
+            for position in new if not is_first else ():
+                labels, counts = tuple(xids[position][1]), self.xids.setdefault(key, {})
+                series.count(counts, labels, series.MOST_XIDS, series.OTHER_XIDS)
 
     def _status(self, found, cards, count):
         """Worst level of each check that has one ({check: 0, 1 or 2})."""

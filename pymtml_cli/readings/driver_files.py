@@ -196,10 +196,6 @@ class Look:
         """Whether the driver does not hold the thread."""
         return not self._thread.is_alive()
 
-    def of(self, card):
-        """The Files of a card, or None if it is not known which directory is its own."""
-        return self.found.get(directory_of(card))
-
 
 _last = None  # the Look before
 
@@ -213,10 +209,10 @@ def look():
 
 
 def of(card):
-    """The Files of a card in the sample under way, or None."""
+    """The Files of a card in the sample under way, or None if it is not known which directory is its own."""
     if card.machine.files is None:
         card.machine.files = look()
-    return card.machine.files.of(card)
+    return card.machine.files.found.get(directory_of(card))
 
 
 def directory_of(card):

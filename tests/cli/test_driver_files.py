@@ -7,7 +7,7 @@ import threading
 
 import pytest
 import simulated
-from command import driver_tree, invoke, write
+from command import driver_tree, invoke, run_command, write
 from inside import Machine, card_findings, doctor, driver, limits
 from mtml_simulator import driver_files
 
@@ -96,8 +96,8 @@ BAD = "firmware: gpu01 (mtgpu.1): Firmware Status DEAD"
 def test_the_driver_s_files_are_read_without_its_library(machine, proc):
     """Also if that hangs, or cannot be initialized: by directory then, as nobody tells which card is which."""
     driver_tree(proc, 2, status={0: driver_files.status(), 1: driver_files.status(firmware="DEAD")})
-    assert said("firmware", "--timeout", "1", **machine) == ["CRITICAL " + BAD]
-    assert said("firmware", "--timeout", "1", "--skip", "firmware", **machine) == []
+    assert said("firmware", "--timeout", "5", **machine) == ["CRITICAL " + BAD]
+    assert said("firmware", "--timeout", "5", "--skip", "firmware", **machine) == []
 
 
 def test_a_card_that_mtml_lost_has_its_state(proc):
@@ -277,3 +277,23 @@ def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc):
     ]
     with simulated.machine("s3000x2"):
         assert "secret_trainer" in invoke("capture", "--unmasked").stdout
+
+
+def test_whether_the_driver_tells_the_memory_of_processes(proc):
+    """An answer that cannot be is a finding of doctor; capture has the number of entries, and no process."""
+    driver_files.write_process(str(proc), 4711, ["train"], "/dev/mtgpu.0")
+    (proc / "mtgpu.0").write_text("process = 4711 lma=1048576\n")
+    (proc / "mtgpu.1").write_text("count = 4000000000\n")
+    preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), simulated.NODES_LIBRARY]))
+    extra = {"LD_PRELOAD": preload, "MTML_SIM_NODES": str(proc), "PYMTML_PROC_ROOT": str(proc)}
+    reason = "the driver answered what cannot be: 4000000000 entries"
+    lines = run_command("capture", name="s3000x2", extra_environment=extra).stdout.splitlines()
+    assert [line for line in lines if "processes" in line] == [
+        "# Memory of processes: 1 entries, plausible (device.0)",
+        "# Memory of processes: 4000000000 entries, %s (device.1)" % reason,
+    ]
+    found = json.loads(run_command("doctor", "--json", name="s3000x2", extra_environment=extra).stdout)["findings"]
+    texts = [one["text"] for one in found if one["check"] == "processes" and one["level"] == "note"]
+    assert texts == ["GPU 1: memory by process is not known: " + reason]
+    with simulated.machine("s3000x2"):
+        assert "# Memory of processes: [Errno" in invoke("capture").stdout
