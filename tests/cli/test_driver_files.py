@@ -181,7 +181,7 @@ def test_doctor_tells_which_files_it_understood(proc):
     driver_tree(proc, 1, status=driver_files.status(older=True), proc_util=older)
     os.unlink(str(proc / "driver" / "musa" / "gpu00" / "vram_info"))
     assert files_found()[0] == (
-        "ok",
+        "OK",
         "gpu00: understood: devname, status, memory, proc_util (Pid VPid Total 2D TA 3D CDM TDM PidName, without a line"
         " `device:`), int_status, event_report (0 XIDs); not there: vram_info",
     )
@@ -202,7 +202,7 @@ GARBAGE = [
 def test_doctor_names_what_it_did_not_understand(name, content, words, proc):
     driver_tree(proc, 2, **ALL)
     write(str(proc / "driver" / "musa" / "gpu00" / name), content)
-    found = [text for level, text in files_found() if level == "note"]
+    found = [text for level, text in files_found() if level == "NOTE"]
     assert len(found) == 1 and found[0].startswith("gpu00: %s is there, and not understood: " % name), found
     assert words in found[0] and len(found[0]) < 200
     with simulated.machine("s3000x2"):
@@ -217,7 +217,7 @@ def test_files_that_cannot_be_read_and_pipes_in_their_place(proc):
     (folder / "status").mkdir()  # cannot be read as a file
     os.mkfifo(str(folder / "memory"))
     (proc / "driver" / "musa" / "version").write_text("9\n")
-    notes = [text for level, text in files_found() if level == "note"]
+    notes = [text for level, text in files_found() if level == "NOTE"]
     assert notes == [
         "gpu00: status is there, and not understood: Is a directory",
         "gpu00: memory is there, and not understood: begins with ''",
@@ -227,14 +227,14 @@ def test_files_that_cannot_be_read_and_pipes_in_their_place(proc):
 
 def test_where_the_driver_has_no_files(proc):
     text = "no files of the driver below %s: shares of processes, state and XIDs of cards are not known"
-    assert files_found() == [("note", text % (proc / "driver" / "musa"))] and files_found(may_lack=True) == []
+    assert files_found() == [("NOTE", text % (proc / "driver" / "musa"))] and files_found(may_lack=True) == []
 
 
 def test_doctor_tells_of_which_card_it_does_not_know_the_files(proc):
     driver_tree(proc, 1)
     with simulated.machine("s3000x2"):
         found = json.loads(invoke("doctor", "--json").stdout)["findings"]
-    (one,) = [one for one in found if one["check"] == "files" and one["level"] == "note"]
+    (one,) = [one for one in found if one["check"] == "files" and one["status"] == "NOTE"]
     assert one["gpus"] == [1] and "is not known" in one["text"]
 
 
@@ -293,7 +293,7 @@ def test_whether_the_driver_tells_the_memory_of_processes(proc):
         "# Memory of processes: 4000000000 entries, %s (device.1)" % reason,
     ]
     found = json.loads(run_command("doctor", "--json", name="s3000x2", extra_environment=extra).stdout)["findings"]
-    texts = [one["text"] for one in found if one["check"] == "processes" and one["level"] == "note"]
-    assert texts == ["GPU 1: memory by process is not known: " + reason]
+    texts = [one["text"] for one in found if one["check"] == "processes" and one["status"] == "NOTE"]
+    assert texts == ["memory by process is not known: " + reason]
     with simulated.machine("s3000x2"):
         assert "# Memory of processes: [Errno" in invoke("capture").stdout
