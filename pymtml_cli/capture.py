@@ -614,11 +614,14 @@ def memory_lines(found):
     by_text = {}
     for card in found:
         try:
-            memory = pymtml._processes_of(card.device).memory()
-            text = memory.reason or "plausible"
-            text = text if memory.count is None else "%d entries, %s" % (memory.count, text)
-        except pymtml.MTMLError as error:
-            text = str(error)
+            users = pymtml._processes_of(card.device)
+            memory = users.memory()
+        except pymtml.MTMLError:
+            continue  # no nodes, or no process is shown
+        if memory.count is None and not os.path.exists(users.path or ""):
+            continue
+        text = memory.reason or "plausible"
+        text = text if memory.count is None else "%d entries, %s" % (memory.count, text)
         by_text.setdefault(text, []).append("device.%d" % card.number)
     return ["# Memory of processes: %s (%s)" % (escaped(text), "; ".join(those)) for text, those in by_text.items()]
 

@@ -172,7 +172,7 @@ def test_doctor_tells_which_files_it_understood(proc):
     table = "proc_util (Pid VPid Total 2D TA 3D CMP TRANSFER PidName)"
     assert files_found() == [
         (
-            "ok",
+            "OK",
             "gpu00, gpu01: understood: devname, status, memory, %s, int_status, vram_info, event_report (0 XIDs)"
             % table,
         )
@@ -296,4 +296,4 @@ def test_whether_the_driver_tells_the_memory_of_processes(proc):
     texts = [one["text"] for one in found if one["check"] == "processes" and one["status"] == "NOTE"]
     assert texts == ["memory by process is not known: " + reason]
     with simulated.machine("s3000x2"):
-        assert "# Memory of processes: [Errno" in invoke("capture").stdout
+        assert "# Memory of processes" not in invoke("capture").stdout
