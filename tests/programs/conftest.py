@@ -174,13 +174,21 @@ def open_files(runner, machine, child):
 
 @pytest.fixture
 def processes(runner, machine, child, open_files):
-    """The same, with its share of each of these GPUs in percent in the driver's tables."""
+    """The same, with its share of each of these GPUs in percent in the driver's tables.
 
-    def on(percent):
+    And with its memory in MiB, if the driver, whose nodes are then preloaded, is to tell it.
+    """
+
+    def on(percent, memory=None):
         for gpu in machine.gpus:
             share = percent.get(gpu.index)
             rows = [driver_files.process_row(child, child, (share, 0, 0, 0, share, 0), "sleep")] if share else []
             driver_files.write_table(runner.proc, gpu.index, *rows, node=os.path.basename(gpu.text("gpu_path")))
+        for index, mebibytes in (memory or {}).items():
+            node = os.path.basename(machine.gpus[index].text("gpu_path"))
+            with open(os.path.join(runner.folder, node), "w") as file:
+                file.write("process = %d lma=%d\n" % (child, mebibytes << 20))
+            runner.extra.update(MTML_SIM_NODES=runner.folder, LD_PRELOAD=simulated.NODES_LIBRARY)
         return open_files(percent)
 
     return on

@@ -63,8 +63,11 @@ def test_program(case, machine, runner, tmp_path, processes):
         machine = Machine(tmp_path, options.pop("profile"))
     if "set" in options:
         change(machine, options.pop("set"))
-    busy = dict(map(int, share.split(":")) for share in options.pop("busy", "").split(",") if share)
-    machine.pid = processes(busy) if busy else None
+    busy, machine.held = (
+        dict(map(int, pair.split(":")) for pair in options.pop(name, "").split(",") if pair)
+        for name in ("busy", "memory")
+    )
+    machine.pid = processes(busy, machine.held) if busy else None
     environment = runner.on_pymtml(machine, program)
     command = [program.python]
     if by.startswith("run"):
@@ -74,7 +77,7 @@ def test_program(case, machine, runner, tmp_path, processes):
         musa_stack.add(environment, program)
     elif by == "nvidia-smi":
         runner.add_nvidia_smi(environment, program.python)
-    names = dict(vars(runner), package="".join(program.folders), path=environment["PYTHONPATH"])
+    names = dict(vars(runner), package="".join(program.folders), path=environment["PYTHONPATH"], pid=machine.pid)
     names["addresses"] = " ".join(gpu.text("pci_sbdf")[-7:].lower() for gpu in machine.gpus)
     names["nvgpu"] = programs.PROGRAMS["nvgpu"].folder if program.package == "torchserve" else ""
     if "{others}" in options.get("PYTHONPATH", ""):
