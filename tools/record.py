@@ -9,6 +9,7 @@ facts/card_support.csv       on which simulated cards functions answer
 tests/hostile/outcomes.csv   what functions make of drivers that lie, where that is not the usual
 docs/reliability.md          the table of what a failing call of C is raised as
 tests/cli/expected           what the command prints, output by output
+tests/captured.ini           a machine of which capture says all keys
 docs/command.md              the screens, the table of checks, the keys of --json
 docs/metrics.md              the series of readings
 facts/*.json ...             the form of JSON
@@ -215,6 +216,11 @@ def with_expected():
     return {os.path.relpath(path, ROOT): expected.made(expected.read(path)) for path in expected.files()}
 
 
+def with_capture():
+    """tests/captured.ini, which is a capture of itself."""
+    return {"tests/captured.ini": importlib.import_module("test_capture").recorded()}
+
+
 def with_lies():
     """tests/hostile/outcomes.csv as it is now."""
     drivers = importlib.import_module("test_drivers")
@@ -227,7 +233,7 @@ def with_support():
 
 
 QUICK = with_version, with_counts, with_tables, with_checks, with_keys, with_series, with_json
-SLOW = with_expected, with_screens, with_lies, with_support
+SLOW = with_expected, with_capture, with_screens, with_lies, with_support
 
 
 def main():

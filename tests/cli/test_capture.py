@@ -12,7 +12,7 @@ import pytest
 import simulated
 from command import invoke, run_command
 from inside import capture
-from native_calls import plain
+from native_calls import GENERATIONS, plain
 
 import pymtml
 
@@ -152,11 +152,15 @@ CAPTURED = os.path.join(simulated.ROOT, "tests", "captured.ini")
 
 def test_a_capture_of_a_captured_machine_says_the_same():
     """Of a card with MPC, one with virtual devices and one of a guest, whose keys, definitions and refusals differ."""
-    expected = captured_text().split("\n\n", 1)[1]
+    assert captured_text() == recorded(), "make record"
+
+
+def recorded():
+    """What a capture of that machine says, below the file's head (str)."""
     with simulated.machine(CAPTURED):
         result = invoke("capture", "--unmasked")
     assert (result.status, result.stderr) == (0, "")
-    assert result.stdout.split("\n", 3)[3] == expected
+    return captured_text().split("\n\n", 1)[0] + "\n\n" + result.stdout.split("\n", 3)[3]
 
 
 def captured_text():
@@ -434,12 +438,9 @@ def test_every_word_of_a_profile_is_captured(keys):
     assert {key: captured.get(key) for key in keys} == keys
 
 
-@pytest.mark.parametrize(
-    "device_id, generation",
-    [("0x01", "SUDI"), ("0x02", "CHUNXIAO"), ("0x03", "QUYUAN"), ("0x04", "PINGHU"), ("0x09", "PINGHU")],
-)
-def test_the_generation_follows_from_the_pci_id(device_id, generation):
-    with simulated.machine("s80", set="0.pci_device_id=%s001ed5" % device_id):
+@pytest.mark.parametrize("byte, generation", [(1, "SUDI"), (3, "QUYUAN"), (0x7F, GENERATIONS[-1])])
+def test_the_generation_follows_from_the_pci_id(byte, generation):
+    with simulated.machine("s80", set="0.pci_device_id=0x%02x001ed5" % byte):
         assert parsed(invoke("capture").stdout)["device.0"]["generation"] == generation
 
 

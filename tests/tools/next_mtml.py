@@ -28,6 +28,7 @@ class Copy:
 
     def __init__(self, folder):
         self.root = str(folder)
+        self.beside = ""  # a folder for imports beside the copy
         shutil.copytree(simulated.ROOT, self.root, ignore=left_out, symlinks=True)
         self.written = {}
         self.undo = {}  # by step: (file, text of before, None) or (file, nothing, text that it put in)
@@ -77,7 +78,7 @@ class Copy:
     def run(self, *command):
         """What a command prints in the copy, with its exit status first."""
         environment = {key: value for key, value in os.environ.items() if not key.startswith(("MTML_SIM", "PYMTML"))}
-        environment["PYTHONPATH"] = self.root
+        environment["PYTHONPATH"] = self.root + os.pathsep + self.beside
         done = simulated.run(command, cwd=self.root, env=environment, stderr=subprocess.STDOUT)
         return done.returncode, done.stdout
 
@@ -94,7 +95,7 @@ class Copy:
 
     def record(self):
         """make record, of what a new function changes."""
-        results = [self.python("tools/record.py", "--only", part) for part in ("json", "support")]
+        results = [self.python("tools/record.py", "--only", part) for part in ("json", "support", "capture")]
         return max(status for status, _ in results), "".join(text for _, text in results)
 
     def build(self):

@@ -1,9 +1,11 @@
-"""AGENTS.md's recipes for the command, followed in a copy: what they name is all that is needed."""
+"""AGENTS.md's recipes for the command, a card and an nvidia-ml-py, followed in a copy: they name all that it takes."""
 
+import json
 import re
 
 import next_mtml
 import pytest
+from genuine import distribution
 
 TABLE, FIELDS, SECTIONS = "pymtml_cli/readings/table.py", "pymtml_cli/smi/fields.txt", "pymtml_cli/smi/sections.txt"
 CHECKS, BY_HAND = "pymtml_cli/health/checks.py", "tests/cli/by_hand.txt"
@@ -49,6 +51,16 @@ READING = [
     above(CHECKS, '    Check("processes", "NOTE', ENTRY),
     above(BY_HAND, "seen_processes | | OK", EDGES),
 ]
+NEWS = """
+
+
+def nvmlDeviceGetNews(handle, which):
+    c_news = c_uint()
+    fn = _nvmlGetFunctionPointer("nvmlDeviceGetNews")
+    ret = fn(handle, c_uint(which), byref(c_news))
+    _nvmlCheckReturn(ret)
+    return c_news.value
+"""
 HELLO = '''\
 """hello: says hello."""
 
@@ -92,7 +104,9 @@ class Copy(next_mtml.Copy):
 
     def make(self, *parts):
         """make generate record, of what the command changes."""
-        for arguments in [("tools/generate.py", "--only", "man_page")] + [("tools/record.py", "--only", part) for part in parts]:
+        for arguments in [("tools/generate.py", "--only", "man_page")] + [
+            ("tools/record.py", "--only", part) for part in parts
+        ]:
             status, output = self.python(*arguments)
             assert status == 0, output[-3000:]
 
@@ -120,4 +134,56 @@ def test_a_subcommand(copy):
     copy.make("expected")
     assert "--name NAME  who" in copy.read("tests/cli/expected/help.txt")
     status, output = copy.test("tests/cli/test_expected.py", "tests/cli/test_completion.py", "tests/cli/test_rooms.py")
+    assert status == 0, output[-5000:]
+
+
+def test_a_card(copy):
+    """The first of a generation: a row of the table, a profile, a row of the simulator's README."""
+    card = {"pci_device": ["0x7f00"], "generation": "NEXT", "capability": "9.1", "gpu_cores": 8, "src": ["a report"]}
+    cards = json.loads(copy.read("facts/cards.json"))
+    cards["cards"]["MTT N1"] = card
+    copy.write("facts/cards.json", json.dumps(cards))
+    profile = copy.read("simulator/profiles/s90.ini")
+    given = {"name": "MTT N1", "generation": "NEXT", "pci_device_id": "0x7f001ed5", "musa_compute_capability": "9.1"}
+    for key, value in given.items():
+        profile = re.sub("(?m)^(    )?%s = .*" % key, "%s = %s" % (key, value), profile)
+    copy.write("simulator/profiles/n1.ini", profile)
+    copy.follow([above("simulator/README.md", "| `s90` |", "| `n1` | one MTT N1 |\n")])
+    assert copy.generate() == (0, "")
+    assert copy.build() == (0, "")
+    assert copy.python("simulator/python/tests/test_promise.py")[0] == 0
+    copy.make("counts", "json", "support")
+    assert '127: "NEXT"' in copy.read("pymtml_cli/capture.py")
+    tests = (
+        "tests/test_cards.py tests/cli/test_capture.py simulator/tests/test_profiles.py tests/test_readme.py".split()
+    )
+    status, output = copy.test(*tests, "simulator/python/tests/test_promise.py")
+    assert status == 0, output[-5000:]
+
+
+def test_an_nvidia_ml_py(copy, tmp_path):
+    """One with a function and an error code more, which need a row each."""
+    genuine = distribution()
+    text = genuine.locate_file("pynvml.py").read_text(encoding="utf-8")
+    text = re.sub("(?m)^NVML_ERROR_UNKNOWN", "NVML_ERROR_NEWS = 31\nNVML_ERROR_UNKNOWN", text, count=1)
+    (tmp_path / "pynvml.py").write_text(text + NEWS, encoding="utf-8")
+    metadata = tmp_path / "nvidia_ml_py-99.1.2.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: nvidia-ml-py\nVersion: 99.1.2\n")
+    copy.beside = str(tmp_path)
+    assert copy.python("tools/record_surface.py", str(tmp_path / "pynvml.py")) == (0, "")
+    assert copy.generate("--check", names=["errors", "refusals"])[0] == 1
+    copy.follow(
+        [
+            above(
+                "facts/refusals.csv", "Identity,nvmlDeviceGetPdi,", "Identity,nvmlDeviceGetNews,handle,news,no news\n"
+            ),
+            above("facts/errors.csv", "NVML_ERROR_UNKNOWN,,", "NVML_ERROR_NEWS,,News,There are news.\n"),
+        ]
+    )
+    assert copy.generate(names=["errors", "vocabulary", "catalogue", "refusals", "coverage"]) == (0, "")
+    copy.make("version", "counts")
+    assert "nvidia-ml-py==99.1.2" in copy.read("pyproject.toml")
+    tests = "tests/test_surface.py tests/test_readme.py tests/test_dropin_metadata.py tests/tools/test_coverage_doc.py"
+    status, output = copy.test(*tests.split(), "tests/test_function_pointers.py", "-k", "not process or News")
     assert status == 0, output[-5000:]
