@@ -86,7 +86,8 @@ def parsed(status):
     """The lines of a file ``status`` ({name: value}), or an Unread."""
     if isinstance(status, Unread):
         return status
-    found = dict(re.findall(r"(?m)^([A-Z][\w ]{0,40}?):[ \t]*([^\n]{1,80})", status))
+    rows = [line.partition(":") for line in status.split("\n")]
+    found = {name: value.strip()[:80] for name, _, value in rows}
     return found if STATES[0] in found else NOT_UNDERSTOOD
 
 
