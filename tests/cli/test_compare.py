@@ -206,6 +206,18 @@ def test_what_is_compared_of_a_host_with_fewer_cards(name, document, folder):
     assert found == ["device_count"] + ([] if name in ("topology.level", "mtlink.links.remote") else [name])
 
 
+def test_the_usual_number_of_cards_is_that_of_most_hosts(document):
+    """Not the greatest: what differs between hosts of eight cards is not lost beside one of sixteen."""
+    other = copy.deepcopy(document)
+    for card, like in ((1, 5), (5, 1)):
+        other["devices"][card]["retired_pages"] = document["devices"][like]["retired_pages"]
+    more = copy.deepcopy(document)
+    more["devices"] += [dict(card, index=card["index"] + 8) for card in copy.deepcopy(document["devices"])]
+    more["device_count"] = 16
+    found = Comparison(_documents(e=other, f=more, **dict.fromkeys("abcd", document))).differences
+    assert found["retired_pages.pending"][1].hosts == ["e"]
+
+
 def _documents(**hosts):
     return [gathered.Document(host, "json", content) for host, content in hosts.items()]
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 import simulated
 import yaml
-from inside import checks, child, metrics, metrics_series
+from inside import READINGS, checks, child, metrics, metrics_series
 from machines import ROOT, Machine
 from program_set import SEMANTIC_CONVENTIONS
 from scrape import fetch, free_port
@@ -622,6 +622,29 @@ def test_one_card_silences_no_other():
         (source,) = rule["source_matchers"]
         wanted = ["job", "problem"] if "ManyHosts" in source else ["job", "instance"] + ["gpu"] * ("Gpu" in source)
         assert rule["equal"] == wanted, source
+
+
+# What an alert says of time, and what it looks at
+TIMES = {
+    "in 15 minutes": "[15m]",
+    "for a minute": "[1m]",
+    "for half an hour": "for 30m",
+    "for an hour": "for 1h",
+}
+SAID = r"limit is ([\d.]+%?)|(\d+) are the limit|}}(\d+){{"
+
+
+def test_an_alert_looks_at_what_it_says():
+    """Its times and limits; the limit of a temperature is health's."""
+    (row,) = [row for row in READINGS if row.name == "temperature.slowdown"]
+    for rule in (one for one in rules("rules.yml") if "alert" in one):
+        text, looked_at = rule["annotations"]["summary"], rule["expr"] + " for " + rule.get("for", "0")
+        assert all(span in looked_at for words, span in TIMES.items() if words in text), rule["alert"]
+        for number in filter(None, sum(re.findall(SAID, text), ())):
+            limit = "%g" % (float(number[:-1]) / 100) if number.endswith("%") else number
+            assert re.search(r"[<>]=? %s(?![\d.])" % limit.rstrip("."), looked_at), (rule["alert"], number)
+        found = re.findall(r'mthreads_gpu_(temperature_limit_celsius){limit="(\w+)"', looked_at)
+        assert set(found) <= {row.series}, rule["alert"]
 
 
 # Alerts that share a page with another one
