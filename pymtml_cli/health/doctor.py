@@ -348,7 +348,11 @@ def file_findings(may_lack):
         return
     groups = {}
     for name in names:
-        files = driver_files.described(name)
+        files = driver_files.patiently(lambda: driver_files.described(name))
+        if files is None:
+            text = "%s: the driver holds whoever reads the files" % name
+            yield Finding(WARN, "files", text, "look at dmesg for mtgpu; a reboot may help")
+            break
         known = [file + (" (%s)" % form if form else "") for file, (form, _) in files.items() if form is not None]
         missing = [file for file in driver_files.FORMS if file not in files]
         text = "understood: " + ", ".join(known) + ("; not there: " + ", ".join(missing) if missing else "")
@@ -402,9 +406,14 @@ def processes_findings(indices, send):
         send(LOOKING, None)
         limits, cards = checks.default_limits(), [card for card in machine.cards if card.index in indices]
         groups = {}
-        for card, outcome in ((card, one) for card in cards for one in checks.outcomes(card, checks.PROCESSES, limits)):
-            found = finding_of(checks.PROCESSES, outcome)
-            groups.setdefault(found._replace(next_step=None) if found.level == OK else found, []).append(card.index)
+        for card in cards:
+            found = [finding_of(checks.PROCESSES, one) for one in checks.outcomes(card, checks.PROCESSES, limits)]
+            memory = then(ask(pymtml._processes_of, card.handle), lambda users: users.memory())
+            if not isinstance(memory, Unknown) and memory.count is not None and memory.reason is not None:
+                text = "memory by process is not known: %s" % memory.reason
+                found.append(Finding(NOTE, checks.PROCESSES, text))
+            for one in found:
+                groups.setdefault(one._replace(next_step=None) if one.level == OK else one, []).append(card.index)
         yield from about_cards(groups)
 
 
@@ -494,9 +503,6 @@ def odd_findings(card):
         if card.ask(function) == 0:  # as with driver 3.3.7 (chengminhua/musatop, docs/NA_DIAGNOSIS.md)
             step = "pymtml treats it as unknown; drivers from 3.3.8 on were seen to report it"
             yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
-    memory = then(ask(pymtml._processes_of, card.handle), lambda found: found.memory())
-    if not isinstance(memory, Unknown) and memory.count is not None and memory.reason is not None:
-        yield "processes", Finding(NOTE, "processes", "memory by process is not known: %s" % memory.reason)
     if driver_files.of(card) is None and driver_files.directories():
         text = "which of the driver's directories has the files of this card is not known"
         yield "firmware", Finding(NOTE, "files", text, "their devname, and the device of proc_util, must fit its nodes")

@@ -238,6 +238,17 @@ def elsewhere(look):
     return [one for one in look.found if not os.path.exists(os.path.join("/dev", node(one) or "mtgpu"))]
 
 
+def patiently(read):
+    """What a function that reads files of the driver returns; None if that holds it for more than PATIENCE seconds."""
+    from threading import Thread
+
+    found = []
+    thread = Thread(target=lambda: found.append(read()), daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    return found[0] if found else None
+
+
 # ---- The forms of all files, for doctor: what is known of a content, or None if its form is not known ----
 
 

@@ -225,6 +225,17 @@ def test_files_that_cannot_be_read_and_pipes_in_their_place(proc):
     ]
 
 
+def test_doctor_goes_on_where_the_driver_holds_whoever_reads(proc, monkeypatch):
+    driver_tree(proc, 3, **ALL)
+    held, read = threading.Event(), driver.text
+    monkeypatch.setattr(driver, "text", lambda *path: (held.wait(60) and "") if path[0] == "gpu01" else read(*path))
+    monkeypatch.setattr(driver, "PATIENCE", 0.2)
+    try:
+        assert [(level, text[:5]) for level, text in files_found()] == [("WARNING", "gpu01"), ("OK", "gpu00")]
+    finally:
+        held.set()
+
+
 def test_where_the_driver_has_no_files(proc):
     text = "no files of the driver below %s: shares of processes, state and XIDs of cards are not known"
     assert files_found() == [("NOTE", text % (proc / "driver" / "musa"))] and files_found(may_lack=True) == []
