@@ -65,6 +65,7 @@ def test_a_moment_in_all_its_forms(monkeypatch):
     assert vars(Moment()) == {
         "exact": "2023/11/14 22:13:20.999",
         "long": "Tue Nov 14 22:13:20 2023",
+        "utc": "2023-11-14T22:13:20Z",
         "date": "20231114",
         "clock": "22:13:20",
     }

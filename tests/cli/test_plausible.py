@@ -118,7 +118,7 @@ def seen(changes):
             counts[element.tag] += 1
             found.append(("-x", "%s %d" % (element.tag, counts[element.tag]), (element.text or "").strip()))
         document = leaves(json.loads(invoke("--json", "-i", str(CARD)).stdout))
-        found += [("json", path, value) for path, value in document.items() if path != ".timestamp"]
+        found += [("json", path, value) for path, value in document.items() if path not in (".timestamp", ".time")]
         table = invoke("-i", str(CARD)).lines[1:]
         found += [("table", str(number), line) for number, line in enumerate(table)]
         found += [("dmon", "", tuple(invoke("dmon", "-c", "1", "-s", "pucvmet", "-i", str(CARD)).lines[-1].split()))]
