@@ -39,7 +39,17 @@ def _module(name):
 
 
 def main(arguments=None):
-    """Run the command (exit status). Without arguments: those of the process."""
+    """Run the command (exit status). Without arguments: those of the process, which it ends.
+
+    The entry that zipapp makes would drop what this returns.
+    """
+    status = _run(arguments)
+    if arguments is None:
+        sys.exit(status)
+    return status
+
+
+def _run(arguments):
     if arguments is None:
         _forget_current_folder()
         if sys.argv[1:2] != ["run"]:  # whose program has a form of its own

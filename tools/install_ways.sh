@@ -5,6 +5,13 @@ export LD_LIBRARY_PATH="$PWD/simulator/build" MTML_SIM_PROFILE=s80
 unset PYTHONPATH PYTHONDONTWRITEBYTECODE
 rows=$(mktemp) folders=$(mktemp --directory)
 
+# The exit status of the command is that of its failure, in each way that runs it.
+fails() {
+    case $1 in
+    *" -L") (sh -c "${1% -L} -i 99" >>log 2>&1; test $? = 6) ;;
+    esac
+}
+
 # way PYTHON TOOLS VERSION INSTALL RUN: in an empty folder, with env/bin on the path; RUN shows the simulated card.
 way() {
     folder=$(mktemp --directory --tmpdir="$folders")
@@ -17,7 +24,7 @@ way() {
         # One chain, because `set -e` has no effect in front of ||.
         { "$1" -m venv env && pip install --upgrade $2 && sh -ec "$4"; } >log 2>&1 </dev/null &&
             compiled=$(find . -path '*/pymtml/__pycache__/__init__*.pyc' | grep -q . && echo ✓ || echo -) &&
-            sh -ec "$5" >>log 2>&1 && tail -1 log | grep -q 'MTT S80' &&
+            sh -ec "$5" >>log 2>&1 && tail -1 log | grep -q 'MTT S80' && fails "$5" &&
             echo "| $(sh -c "$3") | \`$4\` | \`$5\` | $compiled |"
     ) >>"$rows" || { cat "$folder/log" >&2; echo "this way failed: $4; $5" >&2; exit 1; }
     tail -1 "$rows"

@@ -61,6 +61,20 @@ def environment(nvidia_smi):
     return variables
 
 
+def shim_problem():
+    """Why no program could run the shim of nvidia-smi, or None; an unpacked wheel has lost the modes of its files."""
+    home = os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
+    shim = os.path.join(home, "bin", "nvidia-smi")
+    if not os.path.isfile(shim):
+        return "--nvidia-smi needs pymtml as files, and %s is none; install the wheel" % shim
+    if os.name == "posix" and not os.access(shim, os.X_OK):
+        try:
+            os.chmod(shim, 0o755)
+        except OSError:
+            return "no program could run %s; as its owner: chmod +x" % shim
+    return None
+
+
 def find(program, path):
     """The file to run: beside this Python, else on the search path; None if there is none."""
     if os.path.dirname(program):
@@ -127,6 +141,9 @@ def run(arguments):
         return 0
     if options.error:
         return complain(options.error + "; see `pymtml run --help`", 2)
+    problem = shim_problem() if options.nvidia_smi else None
+    if problem:
+        return complain(problem, NOT_EXECUTABLE)
     command, variables = options.command, environment(options.nvidia_smi)
     if getattr(sys, "frozen", False):
         text = "needs a Python interpreter: this pymtml is frozen into one program; install pymtml's wheel"

@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import zipapp
 
 import pytest
 import simulated
@@ -63,7 +64,10 @@ import sys, pymtml
 before = set(sys.modules)
 sys.argv[0] = "pymtml"
 from pymtml_cli.main import main
-status = main()
+try:
+    main()
+except SystemExit:
+    pass
 print(*sorted(set(sys.modules) - before), file=sys.stderr)
 """
 
@@ -77,6 +81,20 @@ def test_startup_loads_nothing_heavy(arguments):
     others = {name.partition(".")[0] for name in loaded} - {"pymtml_cli", "encodings", "importlib", "types", "warnings"}
     assert "pymtml_cli.main" in own and len(own) <= 22, own
     assert others == set()
+
+
+@pytest.mark.parametrize("arguments, status", [("-L", 0), ("-i 99", 6), ("health --expect 3", 2), ("drop-in fruit", 2)])
+def test_a_zipapp_ends_with_the_status(arguments, status, tmp_path):
+    """The entry that zipapp makes calls the function, and drops what it returns."""
+    for folder in ("pymtml_cli", "pymtml_dropin"):
+        shutil.copytree(os.path.join(simulated.ROOT, folder), str(tmp_path / "app" / folder), ignore=wheels.UNCOMPILED)
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path / "app"))
+    zipapp.create_archive(str(tmp_path / "app"), str(tmp_path / "pymtml.pyz"), main="pymtml_cli.main:main")
+    variables = {name: value for name, value in simulated.environment("s3000x2").items() if name != "PYTHONPATH"}
+    command = [sys.executable, "-I", str(tmp_path / "pymtml.pyz")]
+    assert simulated.run(command + arguments.split(), env=variables).returncode == status
+    smi = simulated.run(command + ["run", "--nvidia-smi", "nvidia-smi", "-L"], env=variables)
+    assert smi.returncode == 126 and "needs pymtml as files" in smi.stderr
 
 
 @pytest.mark.parametrize("arguments", [["-L"], [], ["--query-gpu=name"], ["topo", "-m"], ["doctor"], ["--json"]])

@@ -107,6 +107,20 @@ def test_the_variables_of_the_program(before, nvidia_smi, after, monkeypatch):
     assert variables == after
 
 
+def test_the_shim_of_an_unpacked_wheel(tmp_path, monkeypatch, started):
+    """Whose files have lost their modes: it would be passed over, and another nvidia-smi would run."""
+    shim = tmp_path / "bin" / "nvidia-smi"
+    shim.parent.mkdir()
+    shim.write_text("#!/bin/sh\n")
+    monkeypatch.setattr(pymtml_dropin, "__file__", str(tmp_path / "__init__.py"))
+    assert invoke("run", "--nvidia-smi", "-c", "pass").stderr == "" and len(started) == 1
+    assert os.access(str(shim), os.X_OK)
+    shim.chmod(0o644)
+    monkeypatch.setattr(os, "chmod", lambda *_: open("/proc/no/such"))
+    result = invoke("run", "--nvidia-smi", "-c", "pass")
+    assert (result.status, len(started)) == (126, 1) and result.stderr.endswith("; as its owner: chmod +x\n")
+
+
 def variables_of_the_program(nvidia_smi=False):
     return dict(run.environment(nvidia_smi), PYMTML_COMMAND_NAME="pymtml")  # as invoke sets it
 
