@@ -647,14 +647,19 @@ def test_an_alert_looks_at_what_it_says():
         assert set(found) <= {row.series}, rule["alert"]
 
 
-# Alerts that share a page with another one
-SHARED = {"GpusUnexpected": "GpusMissing", "GpuMemoryFullForLong": "GpuMemoryFull", "ManyHosts": None}
+# Problems that have another name: that of two alerts, or one by which others are inhibited
+PROBLEMS = {
+    "GpusUnexpected": "GpusMissing",
+    "GpuMemoryFullForLong": "GpuMemoryFull",
+    "FirmwareBad": "DriverFirmware",
+    "ManyHosts": None,
+}
 
 
 def test_a_problem_is_called_as_its_alert():
     for rule in (one for one in rules("rules.yml") if "alert" in one):
         name = rule["alert"][len("Mthreads") :]
-        assert rule["alert"] == "Mthreads" + name and rule["labels"].get("problem") == SHARED.get(name, name), name
+        assert rule["alert"] == "Mthreads" + name and rule["labels"].get("problem") == PROBLEMS.get(name, name), name
 
 
 def test_the_overview_leads_to_the_host():
