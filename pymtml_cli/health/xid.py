@@ -150,7 +150,8 @@ def known_cards(wanted):
                 if kind == "refused":
                     raise CommandError(*value)
                 if kind == "cards":
-                    return [Card(*one) for one in value[0]], value[1]
+                    cards = [Card(*one) for one in value[0]]
+                    return cards + (_of_no_card(cards) if wanted is None else []), value[1]
                 text = value or text
         finally:
             child.stop()
@@ -162,6 +163,14 @@ def known_cards(wanted):
         "%s: cards are named by their directories, as MTML does not tell their index: %s\n" % (called(), text)
     )
     return [Card(directory=directory) for directory in driver_files.directories()], {}
+
+
+def _of_no_card(cards):
+    """Directories that are none of the cards', such as a lost one's, whose nodes MTML does not tell (list of Card)."""
+    look = driver_files.look()
+    others = driver_files.elsewhere(look) if len(cards) < len(look.found) else []
+    known = {card.directory for card in cards}.union(others)
+    return [Card(directory=directory) for directory in look.found if directory not in known]
 
 
 def _ask(wanted, send):

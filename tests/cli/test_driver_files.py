@@ -43,7 +43,11 @@ STATES = [
         {"counts": {"HWR Event Count": 3, "TRP Error Count": 1, "APM Event Count": 2026}},
         ["NOTE since the driver was loaded: HWR Event Count 3, TRP Error Count 1"],
     ),
-    ({"counts": {"Server Errors": 5}, "older": True}, ["NOTE since the driver was loaded: Sercer Errors 5"]),
+    ({"counts": {"Server Errors": 5}}, []),
+    (
+        {"counts": {"Server Errors": 5, "HWR Event Count": 1}, "older": True},
+        ["NOTE since the driver was loaded: HWR Event Count 1, Sercer Errors 5"],
+    ),
     (
         {"driver": "BAD", "firmware": "DEAD", "counts": {"SLR Event Count": 1}},
         [
@@ -124,7 +128,7 @@ def test_a_driver_that_holds_whoever_reads_its_files(proc, monkeypatch):
         with simulated.machine("s3000x2"), Machine() as machine:
             for _ in range(3):
                 found = [list(card_findings(card, limits(), ["firmware"]))[0] for card in machine.cards]
-                assert [one[0].level for one in found] == ["NOTE", "CRITICAL"]
+                assert [one[0].level for one in found] == ["OK", "CRITICAL"]
                 assert found[1][0].text == "status: no answer within 2 seconds"
                 assert threading.active_count() == threads + 1
                 machine.next_sample()
