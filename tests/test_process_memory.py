@@ -9,6 +9,8 @@ import errno
 import fcntl
 import json
 import os
+import stat
+import subprocess
 import sys
 import threading
 import time
@@ -248,6 +250,28 @@ def test_a_driver_that_takes_its_time_holds_nobody_else(card):
     assert nvml._processes_of(card.handle).users == {5, 6}
     assert time.monotonic() - began < 1
     asking.join()
+
+
+@pytest.mark.root
+def test_of_a_process_that_holds_a_real_device(card, monkeypatch):
+    """A character device, of another name for the process, in the system's own /proc."""
+    node, other = str(card.folder / "dev" / "mtgpu.0"), str(card.folder / "dev" / "mtgpu.7")
+    os.mkdir(os.path.dirname(node))
+    for path in (node, other):
+        os.mknod(path, stat.S_IFCHR | 0o600, os.makedev(1, 5))
+    monkeypatch.delenv("PYMTML_PROC_ROOT")
+    simulated.set_value(0, "gpu_path", node)
+    with open(other) as device, subprocess.Popen(["sleep", "60"], stdin=device) as holder:
+        os.unlink(other)
+        while not os.readlink("/proc/%d/exe" % holder.pid).endswith("sleep"):
+            time.sleep(0.01)
+        card.answers(ENTRY % (holder.pid, 42))
+        try:
+            found = card.memory(anew=True)
+        finally:
+            holder.kill()
+    assert found[holder.pid] == 42
+    assert card.calls() == [("0xa3104da7", "1", "O_RDONLY", "O_CLOEXEC")]
 
 
 PRELOADED = """
