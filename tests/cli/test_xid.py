@@ -252,7 +252,7 @@ def test_a_lost_card_has_its_records_and_those_of_a_driver_that_hangs(proc):
     (line,) = judged(proc, set="1.lost=TIMEOUT", card="gpu01 (mtgpu.1)")
     assert line.startswith("CRITICAL XID 5000002")
     assert [line.split()[2:4] for line in run("xid", set="1.lost=TIMEOUT").lines[1:]] == [["gpu01", "5000002"]]
-    (line,) = judged(proc, "--timeout", "5", card="gpu01 (mtgpu.1)", faults="", latency_ns=10**11)
+    (line,) = judged(proc, "--timeout", "3", card="gpu01 (mtgpu.1)", faults="", latency_ns=10**11)
     assert line.startswith("CRITICAL XID 5000002")
 
 
