@@ -131,7 +131,7 @@ def problems(today):
     if previous[0].split(".")[:2] == version.split(".")[:2] and "Changed behavior" in parts(text):
         yield "%s breaks something, so its second number must be another than that of %s" % (version, previous[0])
     simulator = version_of("simulator/python/mtml_simulator/__init__.py")
-    if not re.search(r"(?m)^## (\S+)", read("simulator/CHANGELOG.md")).group(1) == simulator:
+    if not re.search(r"(?m)^## (\d\S*)", read("simulator/CHANGELOG.md")).group(1) == simulator:
         yield "mtml-simulator says %s, and simulator/CHANGELOG.md begins with another version" % simulator
 
 

@@ -67,8 +67,10 @@ def test_a_module_alone_needs_its_version(tmp_path):
     lone.write_text("from ctypes import Structure\nclass _PrintableStructure(Structure):\n    pass\n")
     refused = tool("record_surface", str(lone), "--output", str(output))
     assert refused.returncode == 1 and "VERSION= of make surface" in refused.stdout and not output.exists()
-    command = simulated.run(["make", "-n", "surface", "NVIDIA_ML_PY=" + str(lone), "VERSION=99.1"], cwd=ROOT).stdout
-    assert command.splitlines()[-1].endswith('record_surface.py "%s" --version "99.1"' % lone)
+    make = ["make", "-n", "--no-print-directory", "surface", "NVIDIA_ML_PY=" + str(lone), "VERSION=99.1"]
+    assert (
+        simulated.run(make, cwd=ROOT).stdout.splitlines()[-1].endswith('record_surface.py "%s" --version "99.1"' % lone)
+    )
     assert tool("record_surface", str(lone), "--version", "99.1", "--output", str(output)).returncode == 0
     assert json.loads(read(output))["source"] == "nvidia-ml-py 99.1"
     (tmp_path / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: nvidia-ml-py\nVersion: 99.2\n")
