@@ -7922,14 +7922,6 @@ def _recent_walk(cards, root, stems):
     return walk
 
 
-def _shows_processes(root):
-    """Whether the proc file system shows processes; a tree with only the driver's files does not."""
-    try:
-        return os.path.lexists(os.path.join(root, "self")) or any(name.isdecimal() for name in _names_in(root))
-    except OSError:
-        return False
-
-
 def _hides_processes(root):
     """Whether the proc file system hides processes of others (hidepid): process 1 always exists, but is not shown."""
     return os.path.lexists(os.path.join(root, "self")) and not os.path.lexists(os.path.join(root, "1"))
