@@ -136,7 +136,7 @@ def test_promise():
 
 def test_versions_and_changelog():
     version = re.search(r'__version__ = "(.*?)"', source("python", "mtml_simulator", "__init__.py")).group(1)
-    assert re.search(r"^## (\S+)$", source("CHANGELOG.md"), re.M).group(1) == version
+    assert re.search(r"^## (\d\S*)$", source("CHANGELOG.md"), re.M).group(1) == version
 
 
 TYPED = """
