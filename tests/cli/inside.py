@@ -104,6 +104,7 @@ class Part:
 
 capture = Part("capture")
 cells = Part("smi.cells")
+cgroup = Part("common.cgroup")
 checks = Part("health.checks")
 child = Part("health.child")
 completion = Part("completion")

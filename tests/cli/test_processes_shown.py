@@ -14,7 +14,7 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
-from inside import Machine, processes
+from inside import Machine, cgroup, processes
 from mtml_simulator import driver_files
 from test_process_memory import ask_nodes, short_folder  # noqa: F401 (a fixture)
 
@@ -334,3 +334,34 @@ def test_a_first_look_for_shares_is_followed_by_a_second(proc, monkeypatch, tabl
         assert invoke("pmon", "-c", "1", "-s", "m").status == 0
     assert line[1:4] == ["5", "C", "42" if table != "no table" else "-"]
     assert looks == {"first look": [0.25], "has samples": [0], "no table": []}[table]
+
+
+POD, DIGITS = "1c9a5e9b-3f3f-4b3b-9c58-3f3d1b0a9b5c", "0123456789ab" + "cd" * 26
+SLICE = "kubepods-burstable-pod" + POD.replace("-", "_") + ".slice"
+# The forms of kubelet, of runtimes and of Slurm: what a process's cgroup file has, and to whom the process belongs
+OWNERS = {
+    "0::/kubepods.slice/kubepods-burstable.slice/%s/cri-containerd-%s.scope" % (SLICE, DIGITS): (POD, DIGITS[:12], ""),
+    "0::/system.slice/containerd.service/%s:cri-containerd:%s" % (SLICE, DIGITS): (POD, DIGITS[:12], ""),
+    "0::/../../%s/crio-%s.scope/container" % (SLICE, DIGITS): (POD, DIGITS[:12], ""),
+    "7:pids:/kubepods/besteffort/pod%s/%s\n0::/" % (POD, DIGITS): (POD, DIGITS[:12], ""),
+    "0::/kubepods/pod%s/%s" % ("5e" * 16, DIGITS): ("5e" * 16, DIGITS[:12], ""),
+    "0::/docker/%s/kubelet/kubepods/pod%s/%s" % ("fe" * 32, POD, DIGITS): (POD, DIGITS[:12], ""),
+    "0::/system.slice/docker-%s.scope" % DIGITS: ("", DIGITS[:12], ""),
+    "0::/machine.slice/libpod-%s.scope/container" % DIGITS: ("", DIGITS[:12], ""),
+    "0::/system.slice/slurmstepd.scope/job_4711/step_0/user/task_0": ("", "", "4711"),
+    "12:memory:/slurm/uid_1000/job_4711/step_batch/task_0": ("", "", "4711"),
+    "0::/user.slice/user-1000.slice/session-7.scope": ("", "", ""),
+    "0::/build/job_4711/pod-tools/%s" % DIGITS[:40]: ("", "", ""),
+    "\xff" * 70000: ("", "", ""),
+}
+
+
+@pytest.mark.parametrize("text", OWNERS)
+def test_whose_a_process_is(proc, text):
+    add(proc, 77)
+    (proc / "77" / "cgroup").write_bytes((text + "\n").encode("latin-1"))
+    assert cgroup.owner(77) == OWNERS[text]
+
+
+def test_a_process_that_is_gone_belongs_to_nobody(proc):
+    assert cgroup.owner(78) == ("", "", "")
