@@ -1716,6 +1716,7 @@ class _Session:
         self.prefixes_uuids = False  # whether nvmlDeviceGetUUID has NVIDIA's form, when the library is loaded
         self.secure: "bool | None" = None  # whether the process has raised privileges; None: not checked yet
         self.load_report: "str | None" = None
+        self.misfit: "str | None" = None  # advice for a library that was found and cannot be loaded
         self.clock: "_Any" = None  # time.time, when the library is loaded
         self.monotonic: "_Any" = None  # time.monotonic, when the library is loaded
         self.sleep: "_Any" = None  # time.sleep, when the library is loaded
@@ -1764,12 +1765,15 @@ def _find_library():
     """Load the library; return an MTML status."""
     if _session.cdll is not None:  # another thread was faster
         return MTML_SUCCESS
-    tried, foreign = [], False
+    tried, foreign, _session.misfit = [], False, None
     for name in _library_files():
         try:
             cdll = CDLL(name)
-        except OSError as error:
-            tried.append("%s (%s)" % (name, error))
+        except (OSError, UnicodeDecodeError) as error:  # CPython 3.11 decodes dlopen's text, which has the file's name
+            reason = getattr(error, "object", None)
+            reason = str(error) if reason is None else os.fsdecode(reason)
+            tried.append("%s (%s)" % (name, reason))
+            _session.misfit = _session.misfit or _misfit(name, reason)
             continue
         if not hasattr(cdll, "mtmlLibraryInit"):
             foreign = True
@@ -1787,7 +1791,7 @@ def _find_library():
         _session.prefixes_uuids = _prefixes_uuids()
         _session.cdll = cdll
         return MTML_SUCCESS
-    _session.load_report = "tried %s; %s" % (", ".join(tried), _load_hint(foreign))
+    _session.load_report = "tried %s; %s" % (", ".join(tried), _session.misfit or _load_hint(foreign))
     return _LIBRARY_NOT_FOUND
 
 
@@ -1798,6 +1802,22 @@ def _prefixes_uuids():
         return chosen == "nvml"
     stands_in = getattr(sys.modules.get("pymtml_dropin"), "stands_in", None)
     return stands_in is not None and stands_in()
+
+
+def _misfit(name, reason):
+    """Advice (str) for a library that was found and does not fit this system, by dlopen's text; None for any other."""
+    musl = "Error loading shared library ", "Error relocating "  # how its loader begins; glibc's may be translated
+    said = reason[len(musl[0]) :] if reason.startswith(musl[0]) else reason
+    file = os.path.basename(name if said.startswith(name) else said.partition(": ")[0])  # that cannot be loaded
+    if "GLIBC_" in said:
+        return "the library was found, but needs a newer glibc: use a newer system or container image"
+    if file.startswith(("libc.musl-", "ld-linux")) or file == "libc.so" or said.startswith(musl[1]):
+        return (
+            "the library was found, but is for another C library (glibc, musl): use a Python and a system with that one"
+        )
+    if file not in ("", os.path.basename(name)) or "undefined symbol" in said:
+        return "the library was found, but not all that it needs: install what the message names"
+    return None
 
 
 def _load_hint(foreign):
@@ -4851,7 +4871,7 @@ def _musa_getters():
     for name in (chosen,) if chosen else ("libmusa.so.1", "libmusa.so"):
         try:
             getters.append(CDLL(name).muDriverGetVersion)
-        except (OSError, AttributeError):
+        except (OSError, UnicodeDecodeError, AttributeError):
             continue  # not there, or not a MUSA library
     life.cards.musa = getters
     return getters

@@ -298,6 +298,7 @@ def init_failure(error):
         pymtml.NVMLError_NoPermission: "look at the permissions of /dev/mtgpu*; the group is often render or video",
     }
     step = next((text for kind, text in steps.items() if isinstance(error, kind)), "look at dmesg for mtgpu")
+    step = pymtml._session.misfit or step
     return Finding(FAIL, "init", " ".join(str(error).split()), step)
 
 

@@ -382,10 +382,13 @@ def initialization_error(error):
 
     texts = layout.blocks("smi/texts.txt")
     if isinstance(error, pymtml.NVMLError_LibraryNotFound):
+        misfit = pymtml._session.misfit
         hint = "is the driver installed? `pymtml doctor` shows what was tried; PYMTML_LIBRARY may name the file"
+        hint = "%s; `pymtml doctor` shows what was tried" % misfit if misfit else hint
         if called() == errors.NVIDIA_SMI:
             hint = "%s; run `pymtml doctor` to find out more" % describe(error).partition(": ")[2]
-        ours = "%s was not found" % safe(pymtml._setting("PYMTML_LIBRARY") or "libmtml.so.2")
+        ours = "%s cannot be loaded" if misfit else "%s was not found"
+        ours %= safe(pymtml._setting("PYMTML_LIBRARY") or "libmtml.so.2")
         return refuse(texts["no library"] + "\n", errors.NO_LIBRARY, hint, ours)
     if isinstance(error, pymtml.NVMLError_DriverNotLoaded):
         ours = "the Moore Threads driver is not loaded, or does not answer"

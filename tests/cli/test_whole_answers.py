@@ -10,7 +10,7 @@ import pytest
 import simulated
 from command import invoke, process_tree
 from expected import surroundings
-from inside import Opened, answers, devices, encodersessions, language, samples, scroll, table
+from inside import Opened, answers, devices, doctor, encodersessions, language, samples, scroll, table
 
 import pymtml
 
@@ -111,6 +111,10 @@ def test_a_library_that_is_not_there(monkeypatch):
     hint = "is the driver installed? `pymtml doctor` shows what was tried; PYMTML_LIBRARY may name the file\n"
     result = invoke("-L")
     assert (result.status, result.stdout, result.stderr) == (12, "", "pymtml: libmtml.so.2 was not found; " + hint)
+    monkeypatch.setattr(pymtml._session, "misfit", "another libc")
+    hint = "pymtml: libmtml.so.2 cannot be loaded; another libc; `pymtml doctor` shows what was tried\n"
+    assert invoke("-L").stderr == hint
+    assert doctor.init_failure(Missing()).next_step == "another libc"
 
 
 def screen(machine, columns, monkeypatch):

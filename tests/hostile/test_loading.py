@@ -9,6 +9,8 @@ import sys
 import pytest
 import simulated
 
+import pymtml
+
 CODE = """
 import pymtml
 try:
@@ -26,6 +28,25 @@ HINTS = {
     "a file that is no library": (__file__, WRONG),
     "a file that is no MTML library": (simulated.MUSA_LIBRARY, WRONG),
     "a name that is no MTML library": ("libm.so.6", WRONG),
+}
+GLIBC = "the library was found, but needs a newer glibc: use a newer system or container image"
+OTHER = "the library was found, but is for another C library (glibc, musl): use a Python and a system with that one"
+LACKS = "the library was found, but not all that it needs: install what the message names"
+MISFITS = {  # what a library needs: (file, the version that its symbol has there); the start of the text, what is said
+    "musl of Alpine": ("libc.musl-%s.so.1" % os.uname().machine, "", "libc.musl-", OTHER),
+    "musl-gcc's": ("libc.so", "", "", OTHER),
+    "a newer glibc": ("libc.so.6", "GLIBC_9.99", "", GLIBC),
+    "a newer libstdc++": ("libc.so.6", "CXXABI_9.99", "", LACKS),
+    "another file": ("libno-such.so.1", "", "libno-such.so.1: ", LACKS),
+    "a symbol": ("", "", "%s: undefined symbol", LACKS),
+}
+NEEDED_BY = "Error loading shared library %s: No such file or directory (needed by /x/libmtml.so.2)"
+MUSLS = {  # what the loader of musl 1.2.3 says
+    NEEDED_BY % "ld-linux-x86-64.so.2": OTHER,
+    "Error relocating /x/libmtml.so.2: __snprintf_chk: symbol not found": OTHER,
+    NEEDED_BY % "libdrm.so.2": LACKS,
+    "Error loading shared library libmtml.so.2: No such file or directory": None,
+    "Error loading shared library /x/libmtml.so.2: Exec format error": None,
 }
 CONTAINER = "tart the container with the Moore Threads runtime"
 PLACES = {  # of the files that tell where a process runs, those that are there; what is said then
@@ -75,6 +96,52 @@ def test_library_for_another_machine(tmp_path):
     path.write_bytes(bytes(data))
     result = simulated.run_python(CODE, extra_environment={"PYMTML_LIBRARY": str(path)})
     assert "it must be an MTML library for %s" % os.uname().machine in result.stdout
+
+
+@pytest.mark.parametrize("need", MISFITS)
+def test_a_library_that_does_not_fit(need, tmp_path):
+    """The loader's own text decides, whether the file is named or searched."""
+    needed, version, text, hint = MISFITS[need]
+    stub, library = str(tmp_path / "stub.so"), str(tmp_path / "libmtml.so.2")
+    compiler = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-nostdlib", "-x", "c", "-"]
+    versions = tmp_path / "versions"
+    versions.write_text("%s { mtml_needs; };" % version)
+    script = ["-Wl,--version-script=%s" % versions] if version else []
+    code = "int mtml_needs(void); int mtmlLibraryInit(void) { return mtml_needs(); }"
+    simulated.run(compiler + ["-o", stub, "-Wl,-soname," + needed] + script, input="int mtml_needs(void) { return 0; }")
+    others = ["-Wl,--no-as-needed", "-x", "none", stub] if needed else []
+    assert simulated.run(compiler + ["-o", library] + others, input=code).returncode == 0
+    for chosen, folder in ((library, ""), ("", str(tmp_path))):
+        extra = {"PYMTML_LIBRARY": chosen, "LD_LIBRARY_PATH": folder}
+        said = simulated.run_python(CODE, extra_environment=extra).stdout
+        assert said.endswith("; %s\n" % hint)
+        begins = text % library if "%" in text else text
+        assert said.startswith("tried %s (%s" % (chosen or "libmtml.so.2", begins)), said
+
+
+@pytest.mark.parametrize("text", MUSLS)
+def test_texts_of_musl(text):
+    assert [pymtml._misfit(name, text) for name in ("libmtml.so.2", "/x/libmtml.so.2")] == [MUSLS[text]] * 2
+
+
+def test_names_that_are_not_utf8(tmp_path):
+    """CPython 3.11 and later decode dlopen's text, which has the name, and 3.10 has no text."""
+    path = os.path.join(os.fsencode(str(tmp_path)), b"\xd3\xc3.so")
+    with open(path, "wb"):
+        pass
+    code = CODE.replace("print(error.detail)", "print(ascii(error.detail))")
+    said = simulated.run_python(code, extra_environment={"PYMTML_LIBRARY": os.fsdecode(path)}).stdout
+    assert "\\udcd3\\udcc3.so (" in said and said.endswith("; %s'\n" % WRONG)
+    code = """
+import pymtml
+pymtml.nvmlInit()
+try:
+    pymtml.nvmlSystemGetCudaDriverVersion()
+except pymtml.NVMLError_NotSupported:
+    print("not supported")
+"""
+    said = simulated.run_python(code, name="s80", extra_environment={"PYMTML_MUSA_LIBRARY": os.fsdecode(path)}).stdout
+    assert said == "not supported\n"
 
 
 @pytest.mark.root
