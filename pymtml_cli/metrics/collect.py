@@ -153,13 +153,14 @@ class Collector:
     # ---- Results ----
 
     def _card(self, index, found):
-        """A card as it answered; if it did not, with its identity from an earlier collection."""
+        """A card as it answered; without a UUID, with its identity from an earlier collection."""
         card = found.cards.get(index)
         if card is None:
             card = {"gpu": index, "uuid": "", "info": [], "up": False, "parts": [], "values": [], "status": {}}
-        if not card["up"] and not card["uuid"]:
-            uuid, info = self.known.get(index, ["", []])
-            if not any(uuid == other["uuid"] for other in found.cards.values()):
+        uuid, info = self.known.get(index, ["", []])
+        if not card["uuid"] and (uuid or not card["up"]):
+            is_elsewhere = card["info"][:1] not in ([], [""], info[:1])  # by its PCI address
+            if not is_elsewhere and not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
         key = (card["gpu"], card["uuid"])  # of the result of a walk of /proc, kept until the next one
         if index in found.looked:

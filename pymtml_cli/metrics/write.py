@@ -8,7 +8,9 @@ import sys
 import time
 from types import SimpleNamespace
 
+import pymtml
 from pymtml_cli.common.errors import OTHER, CommandError, called
+from pymtml_cli.common.files import read as read_system
 from pymtml_cli.common.files import read_text, replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
@@ -22,6 +24,7 @@ INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 LONGEST_FILE = 16 << 20  # bytes of a page that is read back
 LONGEST_JOBS, MOST_JOBS = 1 << 16, 16  # bytes of a file of jobs, and jobs on a card
 INFO_LABELS = CARD_SERIES["info"][0]
+_BOOT = b"# boot %s\n"  # the last line of a page that is kept
 
 
 def parser():
@@ -45,6 +48,8 @@ def parser():
     parser.add_file("--keyfile", "its key, if the file of the certificate has none")
     parser.add_file("--client-cafile", "only clients with a certificate from these authorities")
     parser.add_file("--lock", "lock file, which allows one run at a time (default: one per user)")
+    text = "file that keeps the names of lost cards over a restart (default: in $STATE_DIRECTORY, which systemd sets)"
+    parser.add_file("--state", text)
     parser.epilog = "exit status: 0, also without a driver, which the page reports; otherwise no page was written"
     return parser
 
@@ -62,10 +67,7 @@ def run(arguments):
         if options.listen is not None:
             _serve(options, collector, writer)
         elif options.textfile is not None:
-            try:  # to continue from the page of the process before
-                collector.known, collector.errors = earlier(read(options.textfile))
-            except Exception:  # the parser may raise anything, since the file may hold anything
-                _say("%s was not a file of metrics: errors are counted from 0" % options.textfile)
+            collector.known, collector.errors = _earlier(options.textfile)
             _write_file(options, collector, writer)
         else:
             sys.stdout.buffer.write(writer.page(_collect_alone(options, collector)))  # UTF-8 in any locale
@@ -81,6 +83,9 @@ def _check(options):
         raise CommandError("--%s is for --listen" % of_tls[0].replace("_", "-"))
     if of_tls and options.certfile is None:
         raise CommandError("TLS needs --certfile")
+    for name, served in (("state", True), ("lock", False)):
+        if getattr(options, name) is not None and (options.listen is not None) != served:
+            raise CommandError("--%s is %s --listen" % (name, "for" if served else "not for"))
     if options.interval is not None and options.listen is None and options.textfile is None:
         raise CommandError("--interval is for --listen and --textfile")
     if options.hpc_job_dir is not None and not os.path.isdir(options.hpc_job_dir):
@@ -94,12 +99,12 @@ def _write_file(options, collector, writer):
     if not options.textfile.endswith(".prom"):
         _say("node_exporter only reads files that end in .prom, and %s does not" % options.textfile)
     if options.interval is None:
-        replace_file(options.textfile, writer.page(_collect_alone(options, collector)))
+        replace_file(options.textfile, writer.page(_collect_alone(options, collector)) + _BOOT % boot())
         return
     _end_in_good_order()
     for number, collection in enumerate(_again_and_again(collector, options.interval)):
         try:
-            replace_file(options.textfile, writer.page(collection))
+            replace_file(options.textfile, writer.page(collection) + _BOOT % boot())
         except CommandError as error:  # a full disk may have room again
             if not number:
                 raise
@@ -114,11 +119,21 @@ def _serve(options, collector, writer):
     except ValueError as error:
         raise CommandError("--listen %s: %s" % (options.listen, error))
     files = options.certfile, options.keyfile, options.client_cafile
+    state, kept = _state(options), {}
+    if state is not None:
+        collector.known, _ = _earlier(state)
     server = serve.Server(host, port, None if options.certfile is None else serve.tls_context(*files))
     try:
         _end_in_good_order()
         for collection in _again_and_again(collector, options.interval or INTERVAL):
-            server.page = serve.Page(writer.page(collection), writer.CONTENT_TYPE)
+            page = writer.page(collection)
+            server.page = serve.Page(page, writer.CONTENT_TYPE)
+            if state is not None and collector.known != kept:
+                kept = collector.known
+                try:
+                    replace_file(state, page + _BOOT % boot())
+                except CommandError as error:
+                    _say(error.text)
             if not server.serves:
                 try:
                     server.start()
@@ -127,6 +142,21 @@ def _serve(options, collector, writer):
                 _say("listening on %s" % server.url)
     finally:
         server.server_close()
+
+
+def _state(options):
+    """The path of the file that keeps identities over a restart of what serves, or None."""
+    folder = os.environ.get("STATE_DIRECTORY", "").split(":")[0]
+    return options.state or (os.path.join(folder, "metrics.prom") if folder else None)
+
+
+def _earlier(path):
+    """What `earlier` finds in a file that may hold anything."""
+    try:
+        return earlier(read(path), boot())
+    except Exception:  # the parser may raise anything
+        _say("%s was not a file of metrics: errors are counted from 0" % path)
+        return {}, {}
 
 
 def _again_and_again(collector, interval):
@@ -285,8 +315,16 @@ def jobs(folder, name):
     return list(dict.fromkeys(line for line in lines if line))[:MOST_JOBS]
 
 
-def earlier(text):
-    """Identities by gpu, and counts of errors by gpu and uuid, from the page of an earlier process; ValueError."""
+def boot():
+    """What tells this boot of the machine from others (bytes); empty if that is not known."""
+    return (read_system(os.path.join(pymtml._proc_root(), "sys/kernel/random/boot_id")) or "").strip().encode()
+
+
+def earlier(text, this_boot):
+    """Identities by gpu, and counts of errors by gpu and uuid, from the page of an earlier process; ValueError.
+
+    Cards may have been exchanged while the machine was off: an identity of another boot is none.
+    """
     from prometheus_client.parser import text_string_to_metric_families
 
     known, errors = {}, {}
@@ -301,7 +339,7 @@ def earlier(text):
             elif sample.name == OF_CARD + "query_errors_total":
                 key = labels.get("query", ""), labels.get("code", "")
                 errors.setdefault((gpu, uuid), {})[key] = int(sample.value)
-    return known, errors
+    return known if this_boot and (_BOOT % this_boot).decode() in text.splitlines(True) else {}, errors
 
 
 def read(path, most=LONGEST_FILE):

@@ -280,7 +280,7 @@ def test_what_is_offered_behind_nvidia_smis_options():
 def test_the_options_whose_value_is_a_file():
     files = dict.fromkeys(("", "dmon", "pmon"), "--filename")
     files.update(health="--limits --lock", labels="--output", xid="--file")
-    files["metrics"] = "--textfile --limits --certfile --keyfile --client-cafile --lock"
+    files["metrics"] = "--textfile --limits --certfile --keyfile --client-cafile --lock --state"
     for name, (options, _) in completion.tables().items():
         found = {option.spellings[-1] for option in options if option.file}
         assert found == set(files.get(name, "").split()), name

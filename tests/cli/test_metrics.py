@@ -507,7 +507,7 @@ def test_what_the_options_take():
     limits = ["--expect", "0", "--interval", "3600", "--timeout", "86400"]
     found = vars(metrics.parser().parse_args(limits))
     unsaid = dict.fromkeys(
-        ["textfile", "listen", "limits", "hpc_job_dir", "certfile", "keyfile", "client_cafile", "lock"]
+        ["textfile", "listen", "limits", "hpc_job_dir", "certfile", "keyfile", "client_cafile", "lock", "state"]
     )
     assert found == dict(unsaid, expect=0, interval=3600, timeout=86400, skip="", processes="count")
     found = vars(metrics.parser().parse_args([]))

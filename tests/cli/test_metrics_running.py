@@ -52,14 +52,14 @@ def until(condition, seconds=30):
 class Exporter:
     """`pymtml metrics --listen 0`, on a machine that `change` changes while it runs."""
 
-    def __init__(self, folder, *changes, profile="s5000x8", library=None):
+    def __init__(self, folder, *changes, profile="s5000x8", library=None, arguments=()):
         self._control = str(folder / "control")
         self.change(*changes, profile=profile)
         self.hangs = folder / "hangs"  # while it is there, card 2 hangs
-        (folder / "proc" / "1" / "fd").mkdir(parents=True)
+        (folder / "proc" / "1" / "fd").mkdir(parents=True, exist_ok=True)
         extra = {"MTML_SIM_CONTROL": self._control, "PYMTML_PROC_ROOT": str(folder / "proc")}
         extra.update({} if library is None else {"PYMTML_LIBRARY": library, "SHIM_HANGS": str(self.hangs)})
-        command = ["metrics", "--listen", "0", "--interval", "0.1", "--timeout", "2", "--expect", "8"]
+        command = ["metrics", "--listen", "0", "--interval", "0.1", "--timeout", "2", "--expect", "8", *arguments]
         self.process = subprocess.Popen(
             COMMAND + command,
             env=command_environment(name=profile, extra_environment=extra),
@@ -634,6 +634,8 @@ def test_scrapes_do_not_wait_for_each_other(running):
         ("--certfile c", 2, "--certfile is for --listen"),
         ("--keyfile c", 2, "--keyfile is for --listen"),
         ("--client-cafile c", 2, "--client-cafile is for --listen"),
+        ("--state s", 2, "--state is for --listen"),
+        ("--listen 0 --lock l", 2, "--lock is not for --listen"),
         ("--interval 5", 2, "--interval is for --listen and --textfile"),
         ("--interval nan --listen 1", 2, "argument --interval: 'nan' is not a number from 0.1 to 3600; ..."),
         ("--interval 3601 --listen 1", 2, "argument --interval: '3601' is not a number from 0.1 to 3600; ..."),
@@ -708,7 +710,7 @@ def test_a_port_in_use():
 # ---- The file ----
 
 
-def test_the_file(tmp_path):
+def test_the_file(tmp_path, monkeypatch):
     path = str(tmp_path / "mthreads.prom")
     arguments = ["metrics", "--textfile", path, "--lock", str(tmp_path / "lock")]
     before, places = os.umask(0o077), set()
@@ -729,6 +731,40 @@ def test_the_file(tmp_path):
     errors = {"gpu": "1", "uuid": uuid, "query": "temperature"}
     assert one(page, "mthreads_gpu_query_errors_total", code="Timeout", **errors) == 2
     assert one(page, UP, gpu="1", uuid=uuid) == 0
+    # Over a reboot too, but then another card may be there, which was never identified.
+    boot_into(tmp_path / "proc", monkeypatch)
+    with simulated.machine("s3000x2", set="1.lost=DRIVER_FAILURE"):
+        assert invoke(*arguments).status == 0
+    page = read((tmp_path / "mthreads.prom").read_text())
+    assert one(page, UP, gpu="1", uuid="") == 0
+
+
+def boot_into(proc, monkeypatch):
+    """Another boot of the machine, with an id of its own; it has these processes, and is the environment's."""
+    folder = proc / "sys" / "kernel" / "random"
+    folder.mkdir(parents=True, exist_ok=True)
+    number = 1 + int((folder / "boot_id").read_text()) if (folder / "boot_id").exists() else 1
+    (folder / "boot_id").write_text("%d\n" % number)
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(proc))
+
+
+def test_an_exporter_that_starts_while_a_card_is_lost(tmp_path, monkeypatch, alone):
+    """It knows the card from the file of the one before, which systemd's variable or an option names, in this boot."""
+    state, lost = tmp_path / "metrics.prom", "2.lost = DRIVER_FAILURE"
+    monkeypatch.setenv("STATE_DIRECTORY", "%s:/nowhere" % tmp_path)
+    keys = simulated.device_keys("s5000x8", 2)
+    identity = {"uuid": keys["uuid"], "serial": keys["serial_number"], "name": keys["name"]}
+    for arguments in (["--state", str(tmp_path / "other.prom")], []):
+        boot_into(tmp_path / "proc", monkeypatch)
+        alone(arguments=arguments).process.kill()
+        for known in (identity, {}):
+            page = read(alone(lost, arguments=arguments).text())
+            assert one(page, UP, gpu="2", uuid=known.get("uuid", "")) == 0
+            labels = next(labels for labels, _ in page["mthreads_gpu_info"] if labels["gpu"] == "2")
+            assert {name: labels.get(name) for name in identity} == {**dict.fromkeys(identity), **known}
+            assert bool(labels.get("pci_bus_id")) == bool(known)
+            boot_into(tmp_path / "proc", monkeypatch)
+        assert not state.exists() or not arguments
 
 
 def test_what_is_taken_from_the_file_of_before():
@@ -741,11 +777,12 @@ def test_what_is_taken_from_the_file_of_before():
         'mthreads_gpu_query_errors_total{gpu="1",uuid="u",query="ecc",code="Timeout"} 3.0\n'
         'mthreads_gpu_query_errors_total{gpu="0",query="all",code="NoAnswer"} 2.0\n'
     )
-    known, errors = metrics_page.earlier(page)
-    assert known == {1: ["u", ["", "n", "s", "", ""]]}
+    for boot, same in ((b"b", True), (b"c", False), (b"", False)):
+        known, errors = metrics_page.earlier(page + "# boot b\n", boot)
+        assert known == ({1: ["u", ["", "n", "s", "", ""]]} if same else {})
     assert errors == {(1, "u"): {("ecc", "Timeout"): 3}, (0, ""): {("all", "NoAnswer"): 2}}
     with pytest.raises(ValueError):
-        metrics_page.earlier("mthreads_gpu_info{gpu=")
+        metrics_page.earlier("mthreads_gpu_info{gpu=", b"")
 
 
 def test_a_file_that_cannot_be_written_for_a_while(tmp_path, rounds):
