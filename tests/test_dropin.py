@@ -602,13 +602,13 @@ def site_folder(tmp_path):
     for name in ("pymtml_dropin", "pymtml_cli"):
         shutil.copytree(os.path.join(simulated.ROOT, name), str(folder / name), ignore=wheels.UNCOMPILED)
     wheels.copy_of_module(folder)
-    (folder / drop_in.FILE).write_text(drop_in.line(False, str(folder)))
+    (folder / drop_in.FILE).write_text(drop_in.line(False, str(folder / drop_in.FILE), str(folder)))
     return folder
 
 
-def start_of_python(folder, variables):
-    """What a Python prints that reads the .pth files of a folder: whether pynvml is pymtml."""
-    code = "import site; site.addsitedir(%r)\n" % str(folder)
+def start_of_python(folder, variables, *others):
+    """What a Python prints that reads the .pth files of folders, one after another: whether pynvml is pymtml."""
+    code = "import site\n" + "".join("site.addsitedir(%r)\n" % str(one) for one in (folder,) + others)
     code += "try:\n import pynvml\n print(pynvml.__name__)\nexcept ImportError as error:\n print(error)"
     environment = {name: value for name, value in variables.items() if not name.startswith("PYTHON")}
     return run([sys.executable, "-S", "-c", code], dict(environment, PYTHONUTF8="1"), "/").strip()
@@ -644,6 +644,18 @@ def test_a_damaged_package_is_not_heard_of(site_folder, variables, damage):
     assert (site_folder / drop_in.FILE).exists()
 
 
+def test_a_file_is_read_before_the_packages_that_an_environment_shares(site_folder, variables, tmp_path):
+    above = tmp_path / "above"
+    above.mkdir()
+    os.replace(str(site_folder / drop_in.FILE), str(above / drop_in.FILE))
+    (above / drop_in.FILE).write_text(drop_in.line(False, str(above / drop_in.FILE), str(site_folder)))
+    assert start_of_python(above, variables, site_folder) == "pymtml"
+    assert start_of_python(above, variables) == NOT_THERE.replace("pynvml", "pymtml")  # nor is sys.path changed
+    shutil.rmtree(str(site_folder / "pymtml_dropin"))
+    assert start_of_python(above, variables, site_folder) == NOT_THERE
+    assert os.listdir(str(above)) == []
+
+
 @pytest.mark.parametrize("left", [False, True], ids=["nothing left", "a folder left"])
 def test_what_is_uninstalled_stays_off_when_it_is_installed_again(site_folder, variables, left):
     kept = shutil.copytree(str(site_folder / "pymtml_dropin"), str(site_folder.parent / "kept"))
@@ -668,7 +680,7 @@ def test_a_package_that_is_being_replaced_stays_on(site_folder, variables):
 @pytest.mark.parametrize("folder", [None, "/no/such/folder"])
 def test_a_package_elsewhere_may_be_out_of_sight(folder, site_folder, variables):
     """As of an editable install: what is not beside the file may come and go with the path. A folder that was moved."""
-    (site_folder / drop_in.FILE).write_text(drop_in.line(False, folder))
+    (site_folder / drop_in.FILE).write_text(drop_in.line(False, str(site_folder / drop_in.FILE), folder))
     shutil.rmtree(str(site_folder / "pymtml_dropin"))
     assert start_of_python(site_folder, variables) == NOT_THERE
     assert (site_folder / drop_in.FILE).exists()
@@ -676,6 +688,6 @@ def test_a_package_elsewhere_may_be_out_of_sight(folder, site_folder, variables)
 
 def test_who_disables_second_has_nothing_to_do(tmp_path, monkeypatch, capsys):
     file = tmp_path / drop_in.FILE
-    monkeypatch.setattr(drop_in, "enabled", lambda: [str(file)])
+    monkeypatch.setattr(drop_in, "enabled", lambda *folders: [str(file)])
     assert drop_in.disable() == 0
     assert capsys.readouterr().err == ""

@@ -1,5 +1,6 @@
 """``pymtml drop-in``: make all programs of this Python environment use pymtml as pynvml, or undo it."""
 
+import ast
 import os
 import site
 import subprocess
@@ -15,19 +16,24 @@ from pymtml_dropin import hook
 FILE, FAILED = "pymtml_dropin.pth", 1
 
 # Python runs this at its start, as one line; a damaged package must not print errors then. If the package is gone from
-# beside the file, it was uninstalled: the file is removed, so that the next installation is not enabled unasked (while
-# pip replaces a package, folders that begin with ~ hold what it may have to put back).
+# its folder, it was uninstalled: the file is removed, so that the next installation is not enabled unasked (while pip
+# replaces a package, folders that begin with ~ hold what it may have to put back). Python reads a virtual environment's
+# files before the packages that it shares are on sys.path. Paths are bytes: another locale may decode them otherwise.
 STARTS = """\
+import os
+folder = {folder!r}
 try:
- from pymtml_dropin import install
+ sys.path += [os.fsdecode(folder)] if folder else []
+ try:
+  from pymtml_dropin import install
+ finally:
+  folder and sys.path.pop()
  install(asked={asked})
 except ImportError:
- import os
- folder = {folder!r}
  try:
-  gone = folder and not os.path.exists(os.path.join(folder, "pymtml_dropin", "__init__.py"))
-  if gone and not any(name[0] == "~" for name in os.listdir(folder)):
-   os.unlink(os.path.join(folder, {name!r}))
+  gone = folder and not os.path.exists(os.path.join(folder, b"pymtml_dropin", b"__init__.py"))
+  if gone and not any(name[:1] == b"~" for name in os.listdir(folder)):
+   os.unlink({file!r})
  except OSError:
   pass
 except Exception:
@@ -37,12 +43,12 @@ except Exception:
 # Prints the files that a new Python of this environment, which inherits nothing from this one, finds for both names. A
 # folder that an uninstalled package left behind, with compiled files in it, is a package without a file.
 LOOK = """
-import sys
+import os, sys
 sys.path[:] = [folder for folder in sys.path if folder]
 import importlib.util
 for name in ("pymtml", "pynvml"):
     spec = importlib.util.find_spec(name)
-    print(spec and spec.origin or "")
+    print(os.fsencode(spec and spec.origin or ""))
 """
 
 
@@ -57,9 +63,10 @@ def parser():
     return parser
 
 
-def line(asked, folder):
-    """The line of the .pth file; ``folder`` is the one that holds both it and the package, or None."""
-    return "import sys; exec(%a)\n" % STARTS.format(asked=asked, folder=folder, name=FILE)
+def line(asked, file, folder=None):
+    """The text of our .pth file; ``folder`` is the one that the package was installed into, or None."""
+    file, folder = os.fsencode(file), folder and os.fsencode(folder)
+    return "import sys; exec(%a)\n" % STARTS.format(asked=asked, folder=folder, file=file)
 
 
 def package():
@@ -75,9 +82,21 @@ def site_folders():
     return list(dict.fromkeys(os.path.abspath(folder) for folder in folders))
 
 
-def enabled():
-    """Our .pth files that this Python reads (list)."""
-    return [file for file in (os.path.join(folder, FILE) for folder in site_folders()) if os.path.isfile(file)]
+def layered():
+    """Whether this is a virtual environment: the Python that it is made of may be shared, and have pymtml."""
+    return sys.prefix != sys.base_prefix
+
+
+def own_folders():
+    """Those of the site folders that belong to this environment alone (list)."""
+    own = {os.path.abspath(sysconfig.get_path(name)) for name in ("purelib", "platlib")}
+    return [folder for folder in site_folders() if not layered() or folder in own]
+
+
+def enabled(folders=None):
+    """Our .pth files in the folders, if not given in those that this Python reads (list)."""
+    files = [os.path.join(folder, FILE) for folder in folders or site_folders()]
+    return [file for file in files if os.path.isfile(file)]
 
 
 def found():
@@ -85,12 +104,12 @@ def found():
     done = subprocess.run(
         [sys.executable, "-c", LOOK],
         env={name: value for name, value in os.environ.items() if not name.startswith("PYTHON")},
-        capture_output=True,
-        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
         cwd=os.path.dirname(os.path.abspath(sys.executable)),
     )
-    lines = done.stdout.splitlines()
-    return tuple(lines) if len(lines) == 2 else ("", "")
+    lines = done.stdout.decode("ascii").splitlines()
+    return tuple(os.fsdecode(ast.literal_eval(text)) for text in lines) if len(lines) == 2 else ("", "")
 
 
 def ours(file):
@@ -106,11 +125,11 @@ def enable(force):
     if not ours(module):
         text = "import pymtml loads %s here, which is not this pymtml; remove it (pip uninstall) first"
         raise CommandError(text % module, FAILED)
-    folders, root = site_folders(), os.path.dirname(package())
-    beside = root in folders
-    file = os.path.join(root if beside else folders[0], FILE)
+    folders, root = own_folders(), os.path.dirname(package())
+    file = os.path.join(root if root in folders else folders[0], FILE)
+    text = line(force, file, root if root in site_folders() else None)
     try:
-        put(file, line(force, root if beside else None).encode("ascii"))  # another Python may start at any time
+        put(file, text.encode("ascii"))  # another Python may start at any time
     except OSError as error:
         text = "cannot write %s: %s; PYTHONPATH=$(pymtml drop-in path) needs no file"
         raise CommandError(text % (file, error.strerror), FAILED)
@@ -119,14 +138,24 @@ def enable(force):
     if driver and not force:
         print("an NVIDIA driver is present (%s): pynvml stays as it is; --force replaces it anyway" % driver)
     else:
-        print("programs of %s use pymtml as pynvml from their next start" % sys.prefix)
+        print("%s use pymtml as pynvml from their next start" % reach(file))
     print("pymtml drop-in disable undoes it")
     return 0
 
 
+def reach(file):
+    """Whose programs take pymtml because of our .pth file (str)."""
+    if layered():
+        return "programs of %s" % sys.prefix
+    if os.path.dirname(file) == os.path.abspath(site.getusersitepackages()):
+        return "your own programs of %s" % sys.prefix
+    return "programs of %s, and of environments that share its packages (--system-site-packages)," % sys.prefix
+
+
 def disable():
-    files = enabled()
-    if not files:
+    files = enabled(own_folders())
+    shared = [file for file in enabled() if file not in files]
+    if not files and not shared:
         print("not enabled in %s: nothing to undo" % sys.prefix)
     for file in files:
         try:
@@ -136,6 +165,9 @@ def disable():
         except OSError as error:
             raise CommandError("cannot remove %s: %s" % (file, error.strerror), FAILED)
         print("removed %s" % file)
+    if shared:
+        text = "still enabled by %s, which others share: run pymtml drop-in disable of %s"
+        raise CommandError(text % (", ".join(shared), sys.base_prefix), FAILED)
     return 0
 
 

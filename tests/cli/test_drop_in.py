@@ -42,13 +42,18 @@ def packages(bare, tmp_path, monkeypatch):
     return folder
 
 
+def install(folder, monkeypatch):
+    """Put pymtml into a folder, as a wheel does; this process takes itself for that one."""
+    (folder / "pymtml").mkdir(parents=True)
+    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(folder / "pymtml" / "__init__.py"))
+    shutil.copytree(os.path.dirname(pymtml_dropin.__file__), str(folder / "pymtml_dropin"), ignore=wheels.UNCOMPILED)
+    monkeypatch.setattr(pymtml_dropin, "__file__", str(folder / "pymtml_dropin" / "__init__.py"))
+
+
 @pytest.fixture
 def installed(packages, monkeypatch):
-    """The same with pymtml in it, as a wheel brings it: the folder of packages (path)."""
-    (packages / "pymtml").mkdir()
-    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(packages / "pymtml" / "__init__.py"))
-    shutil.copytree(os.path.dirname(pymtml_dropin.__file__), str(packages / "pymtml_dropin"), ignore=wheels.UNCOMPILED)
-    monkeypatch.setattr(pymtml_dropin, "__file__", str(packages / "pymtml_dropin" / "__init__.py"))
+    """The same with pymtml in it: the folder of packages (path)."""
+    install(packages, monkeypatch)
     return packages
 
 
@@ -69,6 +74,7 @@ def told(*arguments):
 
 WROTE, UNDO = "wrote %s", "pymtml drop-in disable undoes it"
 TAKE = "programs of %s use pymtml as pynvml from their next start"
+SHARED = "%s, and of environments that share its packages (--system-site-packages),"
 
 
 def test_on_and_off(installed, bare, tmp_path, monkeypatch):
@@ -81,7 +87,7 @@ def test_on_and_off(installed, bare, tmp_path, monkeypatch):
     assert told("status") == (1, ["not enabled in %s" % bare, ours, nothing], [])
     assert told("disable") == (0, ["not enabled in %s: nothing to undo" % bare], [])
     assert told("enable") == (0, [WROTE % file, TAKE % bare, UNDO], [])
-    assert file.read_text() == drop_in.line(False, str(installed))
+    assert file.read_text() == drop_in.line(False, str(file), str(installed))
     assert sorted(os.listdir(str(installed))) == sorted(before + [drop_in.FILE])
     assert told("status") == (0, ["enabled by %s" % file, ours, "import pynvml: pymtml"], [])
     assert told("disable") == (0, ["removed %s" % file], [])
@@ -103,7 +109,7 @@ def test_beside_a_driver_of_nvidias(installed, bare, driver):
     assert told("enable") == (0, [WROTE % file, stays, UNDO], [])
     assert told("status") == (0, ["enabled by %s" % file, module, theirs, present + "pynvml is left as it is"], [])
     assert told("enable", "--force") == (0, [WROTE % file, TAKE % bare, UNDO], [])
-    assert file.read_text() == drop_in.line(True, str(installed))
+    assert file.read_text() == drop_in.line(True, str(file), str(installed))
     assert told("status") == (0, ["enabled by %s" % file, module, "import pynvml: pymtml"], [])
 
 
@@ -112,8 +118,41 @@ def test_a_package_that_is_not_among_the_packages(packages, bare, tmp_path):
     (packages / "editable.pth").write_text(simulated.ROOT + "\n")
     file = tmp_path / "first" / drop_in.FILE
     assert told("enable") == (0, [WROTE % file, TAKE % bare, UNDO], [])
-    assert file.read_text() == drop_in.line(False, None)
+    assert file.read_text() == drop_in.line(False, str(file))
     assert os.listdir(str(packages)) == ["editable.pth"]
+
+
+def test_an_environment_that_shares_packages(packages, bare, tmp_path, monkeypatch):
+    """The Python below has pymtml: the file goes into the environment, and none but that one is removed."""
+    below = tmp_path / "below"
+    install(below, monkeypatch)
+    (packages / "below.pth").write_text("%s\n" % below)
+    monkeypatch.setattr(site, "getsitepackages", lambda: [str(packages), str(below)])
+    file, shared = tmp_path / "first" / drop_in.FILE, below / drop_in.FILE
+    assert told("enable") == (0, [WROTE % file, TAKE % bare, UNDO], [])
+    assert (file.read_text(), shared.exists()) == (drop_in.line(False, str(file), str(below)), False)
+    shared.write_text("")
+    still = "pymtml: still enabled by %s, which others share: run pymtml drop-in disable of %s"
+    for lines in (["removed %s" % file], []):
+        assert told("disable") == (1, lines, [still % (shared, sys.base_prefix)])
+    assert shared.exists()
+    # Run for that Python itself, then for a user who installed with --user
+    monkeypatch.setattr(sys, "base_prefix", str(bare))
+    assert told("enable") == (0, [WROTE % shared, TAKE % (SHARED % bare), UNDO], [])
+    monkeypatch.setattr(site, "ENABLE_USER_SITE", True)
+    monkeypatch.setattr(site, "getsitepackages", lambda: [str(packages)])
+    monkeypatch.setattr(site, "getusersitepackages", lambda: str(below))
+    assert told("enable") == (0, [WROTE % shared, "your own " + TAKE % bare, UNDO], [])
+    assert told("disable") == (0, ["removed %s" % shared], [])
+
+
+def test_a_folder_that_the_locale_cannot_write(bare, packages, monkeypatch):
+    """A new Python of that environment tells where it finds pymtml all the same."""
+    other = os.fsdecode(os.fsencode(str(bare)) + b"\xff")
+    install(packages, monkeypatch)
+    shutil.copytree(str(bare), other, symlinks=True)
+    monkeypatch.setattr(sys, "executable", os.path.join(other, "bin", "python"))
+    assert drop_in.found()[0] == os.path.join(other, str(packages.relative_to(bare)), "pymtml", "__init__.py")
 
 
 def test_an_environment_that_has_no_pymtml(packages, bare, tmp_path):
