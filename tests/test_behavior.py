@@ -128,32 +128,20 @@ def assert_outcome(call, recorded, where, deviations):
 # ---- Errors ----
 
 
-@each(sorted(FACTS["errors_before_init"], key=int))
+@each(sorted(FACTS["errors"], key=int))
 def test_error(code):
-    recorded = FACTS["errors_before_init"][code]
-    error = nvml.NVMLError(int(code))
-    texts = (recorded["str"]["ok"]["value"], FACTS["errors_after_init"][code]["ok"]["value"])
-    assert type(error).__name__ == recorded["cls"]
-    assert str(error) in texts
-    assert repr(error) == recorded["repr"]
-    assert repr(error.args) == recorded["args"]
-    assert error.value == int(code)
-
-
-@each(sorted(FACTS["exception_class"], key=int))
-def test_exception_class(code):
-    recorded = FACTS["exception_class"][code]
+    """The class, its texts before and after an init, what names and describes the code; nvmlExceptionClass may refuse it."""
+    recorded = FACTS["errors"][code]
+    assert nvml.nvmlErrorString(int(code)) == recorded["nvmlErrorString"]
+    if "class" in recorded:
+        error, name = nvml.NVMLError(int(code)), recorded["class"]
+        assert (type(error).__name__, error.value) == (name, int(code)) and str(error) in recorded["str"]
+        assert (repr(error), repr(error.args)) == ("%s(%s)" % (name, code), "(%s,)" % code)
     got, value = outcome(lambda: nvml.nvmlExceptionClass(int(code)))
-    if "error" in recorded:
-        assert (got, str(value)) == (recorded["error"], recorded["str"])
+    if "nvmlExceptionClass" in recorded:
+        assert (got, str(value)) == ("ValueError", recorded["nvmlExceptionClass"])
     else:
-        assert value.__name__ == recorded["ok"]["value"]
-        assert value is getattr(nvml, value.__name__)
-
-
-@each(sorted(FACTS["error_string"], key=int))
-def test_error_string(code):
-    assert nvml.nvmlErrorString(int(code)) == FACTS["error_string"][code]["ok"]["value"]
+        assert value is getattr(nvml, recorded["class"])
 
 
 # ---- Lifecycle ----
