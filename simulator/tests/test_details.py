@@ -6,7 +6,7 @@ import subprocess
 
 import interface
 import pytest
-from interface import LIBRARY, STRUCTS, Session, integer, reason, run_python, sim_get, sim_set, uint, uint64
+from interface import LIBRARY, STRUCTS, Session, reason, run_python, sim_get, sim_set, uint, uint64
 
 MACHINE = "[machine]\nlibrary_version = 1-simulator\n%s\n[device.0]\nname = MTT X1\nuuid = 0\n%s\n"
 
@@ -274,13 +274,6 @@ def test_looking_at_the_control_file_leaves_errno_alone(tmp_path):
     )
     done = run_python(code, MTML_SIM_CONTROL=str(tmp_path / "control"))
     assert done.stdout == "77 78\n", done.stderr
-
-
-def test_negative_temperature_and_zero_limit():
-    with Session("zero-limits+frozen") as session:
-        assert integer("mtmlGpuGetEnforcedPowerLimit", session.gpu()) == 0
-        sim_set(0, "gpu_temperature", -40)
-        assert integer("mtmlGpuGetTemperature", session.gpu()) == -40
 
 
 def test_setting_what_is_so_already_ends_no_handle():

@@ -230,20 +230,6 @@ def test_short_buffers(name):
         assert all(attempt(size) == "INSUFFICIENT_SIZE" for size in range(sizes[0]))
 
 
-def test_texts_end_in_nul_and_stay_in_their_buffer():
-    with Session() as session:
-        device = session.device(0)
-        length = len(interface.sim_get(0, "uuid"))
-        buffer = ctypes.create_string_buffer(b"\xaa" * 64, 64)
-        interface.call("mtmlDeviceGetUUID", device, buffer, length + 1)
-        assert buffer.raw[length] == 0
-        assert buffer.raw[length + 1 :] == b"\xaa" * (63 - length)
-        for name, key in (("mtmlDeviceGetUUID", "uuid"), ("mtmlDeviceGetName", "name")):
-            length = len(interface.sim_get(0, key))
-            assert interface.reason(name, device, buffer, length) == "INSUFFICIENT_SIZE"
-            assert interface.reason(name, device, buffer, length + 1) == "SUCCESS"
-
-
 def test_error_strings():
     texts = [interface.LIBRARY.mtmlErrorString(code) for code in interface.CODES.values()]
     assert len(set(texts)) == len(interface.CODES) == 14

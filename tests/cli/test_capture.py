@@ -376,6 +376,7 @@ def test_links_keep_their_far_ends_where_no_layout_tells_them(fault):
         (r"\s", " "),
         (r"\s\s", "  "),
         (r"~!\n\x01\x7f\xe8\xae\xad", "~!\n\x01\x7f\u8bad"),
+        (r"a\x07b\xc2\x85", "a\x07b\x85"),
     ],
 )
 def test_texts_that_need_escapes(written, meant, tmp_path):

@@ -32,10 +32,6 @@ def test_refusals_are_the_recorded_ones(item, two_cards):
     assert result.stderr.count("\n") <= 1 and (not result.stderr or result.stderr.startswith("nvidia-smi: "))
 
 
-def test_enough_refusals_are_recorded():
-    assert len(REFUSALS) > 40
-
-
 @pytest.mark.parametrize(
     "item",
     [item for item in CAPTURES if item["command"].startswith("--query-") and not item["status"]],
@@ -211,14 +207,6 @@ def test_every_field_answers_or_is_unknown(profile):
         for (names, unit, _, _), value in zip(FIELDS, row):
             assert value == "[N/A]" or not value.startswith("["), (names[0], value)
             assert value == "[N/A]" or not unit or value.endswith(" " + unit), (names[0], value)
-
-
-def test_units_can_be_left_out_and_heads_keep_them(two_cards):
-    with_units = invoke("--query-gpu=memory.total,power.draw,temperature.gpu", "--format=csv").rows()
-    without = invoke("--query-gpu=memory.total,power.draw,temperature.gpu", "--format=csv,nounits").rows()
-    assert without[0] == with_units[0] == ["memory.total [MiB]", "power.draw [W]", "temperature.gpu"]
-    for row, bare in zip(with_units[1:], without[1:]):
-        assert [value.split(" ")[0] for value in row] == bare
 
 
 def test_cards_are_chosen_by_index_uuid_and_address(two_cards):

@@ -6,8 +6,6 @@ Those of its subcommands are as `nvidia-smi topo -h` and its like list them.
 import types
 
 import pytest
-import simulated
-from command import invoke
 from inside import Unknown, cells, completion, errors, language
 
 import pymtml
@@ -221,13 +219,3 @@ def test_short_words_of_the_table(show, answer, text):
 @pytest.mark.parametrize("state, word", [(1, "On"), (0, "Off"), (UNKNOWN, "N/A")])
 def test_a_feature_is_on_or_off(state, word):
     assert cells.switched(state) == word
-
-
-def test_a_character_that_no_terminal_shows_is_captured_by_its_bytes(tmp_path):
-    with simulated.machine("s3000x2", set=r"0.name=a\x07b\xc2\x85"):
-        text = invoke("capture", "--unmasked").stdout
-    assert text.isascii() and "name = a\\x07b\\xc2\\x85" in text.replace('"', "")
-    file = tmp_path / "escaped.ini"
-    file.write_text(text)
-    with simulated.machine(str(file)):
-        assert invoke("capture", "--unmasked").stdout == text

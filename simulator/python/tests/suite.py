@@ -195,22 +195,6 @@ def test_a_thousand_profiles_in_less_than_a_second(mtml_simulator):
     assert time.process_time() - begin < 1
 
 
-CARD = "[device.%d]\nname = MTT S%d\nuuid = %032d\npci_sbdf = 0000%04x:01:00.0\npci_segment = %d\npci_bus = 1\n"
-
-
-def test_64_devices(mtml_simulator):
-    cards = "".join(CARD % (n, n, n, n, n) for n in range(64))
-    mtml_simulator.profile("[machine]\nlibrary_version = 1-simulator\n" + cards)
-    mtml_simulator.set("*.gpu_temperature", 21)
-    mtml_simulator.set("63.gpu_temperature", 22)
-    pymtml.nvmlInit()
-    devices = [pymtml.nvmlDeviceGetHandleByIndex(index) for index in range(pymtml.nvmlDeviceGetCount())]
-    assert [pymtml.nvmlDeviceGetName(device) for device in devices] == ["MTT S%d" % n for n in range(64)]
-    assert [pymtml.nvmlDeviceGetTemperature(device, 0) for device in devices] == [21] * 63 + [22]
-    pymtml.nvmlShutdown()
-    assert child("temperature()") == "21"
-
-
 def test_set(mtml_simulator):
     pymtml.nvmlInit()
     device = pymtml.nvmlDeviceGetHandleByIndex(0)
@@ -304,21 +288,6 @@ def test_fail_after_and_times(mtml_simulator, devices):
 def test_fail_device(mtml_simulator, devices):
     mtml_simulator.fail("mtmlGpuGetTemperature", 7, device=3)
     assert [answers(devices[index], 1)[0][:3] for index in (2, 3, 4)] == ["ok", "NVM", "ok"]
-
-
-def test_fail_one_fault_leaves_another_counting(mtml_simulator, devices):
-    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", after=2)
-    assert answers(devices[0], 1) == ["ok"]
-    mtml_simulator.fail("mtmlDeviceGetName", "UNKNOWN")
-    assert answers(devices[0], 2) == ["ok", "NVMLError_Timeout"]
-
-
-def test_fail_countdown_goes_on_in_the_next_life(mtml_simulator):
-    mtml_simulator.fail("mtmlGpuGetTemperature", "TIMEOUT", after=1, times=1)
-    temperature()
-    with pytest.raises(pymtml.NVMLError):
-        temperature()
-    temperature()
 
 
 def test_fail_faults_of_the_profile_stay(mtml_simulator):
