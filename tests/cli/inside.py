@@ -6,23 +6,36 @@ nowhere else, so that moving or splitting a file of pymtml_cli changes this file
 
 # flake8: noqa: F401
 import importlib
-import inspect
-import sys
 
 import pymtml
+from pymtml_cli import capture, completion, language
+from pymtml_cli import main as main_module
+from pymtml_cli.common import cgroup, errors, files, hints, samples, text
 from pymtml_cli.common.errors import OTHER, CommandError
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import safe, width
 from pymtml_cli.completion import Option
+from pymtml_cli.dropin import drop_in, run
+from pymtml_cli.health import checks, child, containers, doctor, health, lock, xid
 from pymtml_cli.health.checks import CHECKS, LIMITS, OF_CARD, SEVERITY
 from pymtml_cli.health.lock import Lock, default_path
+from pymtml_cli.hosts import facts as hostfacts
+from pymtml_cli.hosts import gathered, hostlist
 from pymtml_cli.hosts.compare import Comparison
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, MACHINE
 from pymtml_cli.language import ANSWERED_BY, BY_SPELLING, KINDS, SECTIONS
 from pymtml_cli.main import main
+from pymtml_cli.metrics import collect as metrics_collector
+from pymtml_cli.metrics import series as metrics_series
+from pymtml_cli.metrics import serve as metrics_server
+from pymtml_cli.metrics import write as metrics
+from pymtml_cli.readings import devices
+from pymtml_cli.readings import driver_files as driver
+from pymtml_cli.readings import processes, topology
 from pymtml_cli.readings.devices import Machine, Moment, Unknown
 from pymtml_cli.readings.processes import compute_processes
 from pymtml_cli.readings.table import READINGS, SERIES
+from pymtml_cli.smi import cells, encodersessions, modify, scroll, table
 from pymtml_cli.smi.lost import Opened
 from pymtml_cli.smi.query import FIELDS, QUERIES
 from pymtml_cli.smi.terminal import OtherScreen
@@ -61,84 +74,6 @@ def answers(monkeypatch, name, function):
     genuine, ask = getattr(pymtml, name), devices.ask
     monkeypatch.setattr(pymtml, name, function)
     monkeypatch.setattr(devices, "ask", lambda one, *rest: ask(function if one is genuine else one, *rest))
-
-
-class Part:
-    """Some files of the command as one: a name is looked for in each of them, and what is set is set in all that have it.
-
-    Part("health.doctor", "health.containers") has what either file has, so tests go on where a file was split in two.
-    """
-
-    __slots__ = ("names",)  # and no __dict__, in which monkeypatch would look for what is set
-
-    def __init__(self, *names):
-        object.__setattr__(self, "names", ["pymtml_cli." + name for name in names])
-
-    def _having(self, name):
-        modules = [importlib.import_module(module) for module in self.names]
-        return [module for module in modules if hasattr(module, name)] or modules
-
-    def __getattr__(self, name):
-        return getattr(self._having(name)[0], name)
-
-    def __setattr__(self, name, value):
-        for module in self._having(name):
-            setattr(module, name, value)
-
-    def __delattr__(self, name):
-        for module in self._having(name):
-            delattr(module, name)
-
-    @property
-    def source(self):
-        """The text of the files."""
-        return "\n".join(inspect.getsource(importlib.import_module(name)) for name in self.names)
-
-    def forget(self, monkeypatch):
-        """Have the files imported once more, when somebody asks for them."""
-        for name in self.names:
-            above, _, last = name.rpartition(".")
-            monkeypatch.delitem(sys.modules, name, raising=False)
-            monkeypatch.delattr(importlib.import_module(above), last, raising=False)
-
-
-capture = Part("capture")
-cells = Part("smi.cells")
-cgroup = Part("common.cgroup")
-checks = Part("health.checks")
-child = Part("health.child")
-completion = Part("completion")
-containers = Part("health.containers")
-devices = Part("readings.devices")
-doctor = Part("health.doctor")
-driver = Part("readings.driver_files")
-drop_in = Part("dropin.drop_in")
-encodersessions = Part("smi.encodersessions")
-errors = Part("common.errors")
-gathered = Part("hosts.gathered")
-health = Part("health.health")
-hints = Part("common.hints")
-hostfacts = Part("hosts.facts")
-hostlist = Part("hosts.hostlist")
-language = Part("language")
-lock = Part("health.lock")
-main_module = Part("main")
-metrics = Part("metrics.write")
-metrics_child = Part("metrics.collect")
-metrics_collector = Part("metrics.collect")
-metrics_file = Part("metrics.write")
-metrics_page = Part("metrics.write")
-metrics_series = Part("metrics.series")
-metrics_server = Part("metrics.serve")
-modify = Part("smi.modify")
-processes = Part("readings.processes")
-run = Part("dropin.run")
-samples = Part("common.samples", "common.files")
-scroll = Part("smi.scroll")
-table = Part("smi.table")
-text = Part("common.text")
-topo = Part("smi.topo", "readings.topology")
-xid = Part("health.xid")
 
 
 def file_of(name):

@@ -178,7 +178,7 @@ def test_names_that_no_section_can_have(tmp_path):
     assert captured["virt_type.MT_vGPU_10"]["name"] == "MT vGPU 20"
 
 
-ASKED = sorted(set(re.findall('["\\s](mtml(?!LibraryInit")\\w+)[":]', capture.source)))
+ASKED = sorted(set(re.findall('["\\s](mtml(?!LibraryInit")\\w+)[":]', inspect.getsource(capture))))
 ASKED.append("mtmlDeviceInitVirtDevice@1x1")
 
 

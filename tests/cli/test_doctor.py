@@ -13,7 +13,7 @@ import types
 import pytest
 import simulated
 from command import driver_tree, invoke, run_command
-from inside import QUESTIONS, Machine, capture, checks, containers, default_path, doctor, topo
+from inside import QUESTIONS, Machine, capture, checks, containers, default_path, doctor, topology
 
 import pymtml
 
@@ -26,7 +26,7 @@ def findings(*arguments, **machine):
     assert (result.status, result.stderr) == (report["exit_status"], "")
     found = {}
     for finding in report["findings"]:
-        text = "GPU %s: " % topo.ranges(finding["gpus"]) * bool(finding["gpus"]) + finding["text"]
+        text = "GPU %s: " % topology.ranges(finding["gpus"]) * bool(finding["gpus"]) + finding["text"]
         found.setdefault(finding["check"], []).append((finding["status"], text, finding["advice"]))
     return result.status, found
 
@@ -148,7 +148,7 @@ def test_text_and_json_say_the_same(seen):
     assert text.lines[-1] == "verdict: pymtml " + report["verdict"]
     for finding in report["findings"]:
         if finding["check"] != "cost":
-            about = "GPU %s: " % topo.ranges(finding["gpus"]) if finding["gpus"] else ""
+            about = "GPU %s: " % topology.ranges(finding["gpus"]) if finding["gpus"] else ""
             assert "%-5s %-10s %s%s" % (finding["level"], finding["check"], about, finding["text"]) in text.lines
         assert DOCTORS[finding["level"]] == finding["status"] and finding["next_step"] == finding["advice"]
 

@@ -21,9 +21,7 @@ from inside import (
     health,
     limits,
     metrics,
-    metrics_child,
     metrics_collector,
-    metrics_page,
     metrics_series,
     most_series,
 )
@@ -57,7 +55,7 @@ class Here:
     ended = False
 
     def __init__(self, subcommand, wanted, *_, **options):
-        self._asking = metrics_child.Asking(wanted)
+        self._asking = metrics_collector.Asking(wanted)
 
     def send(self, asked):
         """What it is asked is answered at once, as through a pipe."""
@@ -233,7 +231,7 @@ def life(tmp_path, monkeypatch):
     def collect(last=(), processes="none", skipped=(), limits=limits()):
         if not found:
             names = [name for name in QUESTIONS if name not in skipped]
-            found.append(metrics_child.Asking({"limits": limits, "checks": ["devices"] + names}))
+            found.append(metrics_collector.Asking({"limits": limits, "checks": ["devices"] + names}))
         said = []
         goes_on = found[0].collect(
             {"last": last, "looked_last": [], "processes": processes}, lambda *message: said.append(message)
@@ -541,11 +539,11 @@ def test_a_page_follows_labels_that_change(life, tmp_path):
     with simulated.machine("s3000x2"):
         cards = cards_of(life()[0])
     found = metrics_collector.not_collected(None)._replace(count=2, cards=cards)
-    writer, job = metrics_page.Writer(None, str(tmp_path)), tmp_path / "0"
+    writer, job = metrics.Writer(None, str(tmp_path)), tmp_path / "0"
     for number in ("7", "8"):
         job.write_text(number)
         page = writer.page(found)
-        assert page == metrics_page.Writer(None, str(tmp_path)).page(found)
+        assert page == metrics.Writer(None, str(tmp_path)).page(found)
         assert b'hpc_job="%s"' % number.encode() in page
     cards[1]["uuid"] = "another"
     assert b'uuid="another"' in writer.page(found)
@@ -554,7 +552,6 @@ def test_a_page_follows_labels_that_change(life, tmp_path):
 @pytest.mark.parametrize("lacks", ["prometheus_client", "prometheus_client.core"])
 def test_without_prometheus_client(monkeypatch, lacks):
     monkeypatch.setitem(sys.modules, lacks, None)
-    metrics_page.forget(monkeypatch)
     result = invoke("metrics")
     words = "metrics needs the Python package prometheus_client: pip install prometheus_client"
     assert (result.status, result.stdout, result.stderr) == (255, "", "pymtml: %s\n" % words)

@@ -21,13 +21,11 @@ from inside import (
     CommandError,
     Lock,
     child,
+    files,
     health,
     metrics,
     metrics_collector,
-    metrics_file,
-    metrics_page,
     metrics_server,
-    samples,
 )
 from test_metrics import one, read
 
@@ -778,11 +776,11 @@ def test_what_is_taken_from_the_file_of_before():
         'mthreads_gpu_query_errors_total{gpu="0",query="all",code="NoAnswer"} 2.0\n'
     )
     for boot, same in ((b"b", True), (b"c", False), (b"", False)):
-        known, errors = metrics_page.earlier(page + "# boot b\n", boot)
+        known, errors = metrics.earlier(page + "# boot b\n", boot)
         assert known == ({1: ["u", ["", "n", "s", "", ""]]} if same else {})
     assert errors == {(1, "u"): {("ecc", "Timeout"): 3}, (0, ""): {("all", "NoAnswer"): 2}}
     with pytest.raises(ValueError):
-        metrics_page.earlier("mthreads_gpu_info{gpu=", b"")
+        metrics.earlier("mthreads_gpu_info{gpu=", b"")
 
 
 def test_a_file_that_cannot_be_written_for_a_while(tmp_path, rounds):
@@ -847,7 +845,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     pipe = folder / "pipe.prom"
     os.mkfifo(str(pipe))
     with pytest.raises(CommandError, match="it exists, and is not a regular file"):
-        samples.replace_file(str(folder), b"")
+        files.replace_file(str(folder), b"")
     with simulated.machine("no-driver"):
         result = invoke("metrics", "--textfile", str(pipe), "--lock", str(tmp_path / "lock"))
     assert result.stderr == "pymtml: cannot write %s: it exists, and is not a regular file\n" % pipe
@@ -858,7 +856,7 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
 def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     """By way of a file that node_exporter does not read, and whose name nobody can know before."""
     path, ways = tmp_path / "a.prom", []
-    samples.replace_file(str(path), b"one\n")
+    files.replace_file(str(path), b"one\n")
 
     def fail(way, to):
         assert to == str(path) and os.listdir(str(tmp_path)) == ["a.prom", os.path.basename(way)]
@@ -871,7 +869,7 @@ def test_a_file_is_replaced_as_a_whole_or_not_at_all(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "listdir", lambda folder, real=os.listdir: sorted(real(folder)))
     for _ in range(2):
         with pytest.raises(CommandError, match="cannot write %s: No space left on device" % path):
-            samples.replace_file(str(path), b"two\n")
+            files.replace_file(str(path), b"two\n")
     assert path.read_bytes() == b"one\n" and os.listdir(str(tmp_path)) == ["a.prom"]
     assert len(set(ways)) == 2 and all(re.match(r".*/a\.prom\.[0-9a-f]{16}\.tmp$", way) for way in ways)
 
@@ -885,16 +883,16 @@ def test_what_stands_in_the_place_of_the_new_file_is_left_alone(tmp_path, monkey
     planted = "%s.%s.tmp" % (path, "00" * 8)
     plant(str(other), planted)
     with pytest.raises(CommandError, match="File exists"):
-        samples.replace_file(str(path), b"text\n")
+        files.replace_file(str(path), b"text\n")
     assert other.read_bytes() == b"mine\n" and os.path.lexists(planted) and not path.exists()
 
 
 def test_how_long_a_file_may_be_that_is_read_again(tmp_path):
     path = tmp_path / "a.prom"
     path.write_bytes(b"12345")
-    assert [metrics_file.read(str(path), most) for most in (4, 5, 6)] == ["", "12345", "12345"]
+    assert [metrics.read(str(path), most) for most in (4, 5, 6)] == ["", "12345", "12345"]
     path.write_bytes(b"\xff")
-    assert metrics_file.read(str(path), 5) == metrics_file.read(str(tmp_path / "none"), 5) == ""
+    assert metrics.read(str(path), 5) == metrics.read(str(tmp_path / "none"), 5) == ""
 
 
 def test_two_runs_do_not_collect_at_once(tmp_path):
