@@ -5,7 +5,7 @@ import re
 from collections import namedtuple
 
 import pymtml
-from pymtml_cli.common.files import read_text
+from pymtml_cli.common.files import read
 
 # UID of the pod, the container's number as `docker ps` prints it, number of the job; "" where there is none
 Owner = namedtuple("Owner", "pod container job")
@@ -20,9 +20,6 @@ _JOB = re.compile(r"slurm.*?/job_(\d+)(?![^/\n])")
 
 def owner(pid):
     """To whom a process belongs (Owner); the innermost where one contains another."""
-    try:
-        text = read_text(os.path.join(pymtml._proc_root(), str(pid), "cgroup"), LONGEST) or ""
-    except (OSError, ValueError):
-        text = ""
+    text = read(os.path.join(pymtml._proc_root(), str(pid), "cgroup"), LONGEST)
     pod, container, job = ((form.findall(text) or [""])[-1] for form in (_POD, _CONTAINER, _JOB))
     return Owner(pod.replace("_", "-"), container, job)

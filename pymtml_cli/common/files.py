@@ -4,6 +4,7 @@ import os
 
 from pymtml_cli.common.errors import OTHER, CommandError, reason
 
+LONGEST = 1 << 21  # characters; of more than 4 MiB at once Linux says nothing of /proc/sys
 MODE = 0o644  # another user reads it, such as node_exporter's
 
 
@@ -38,22 +39,21 @@ def replace_file(path, text):
         raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
 
 
-def read_text(path, most):
+def read_text(path, most, errors="strict"):
     """The text of a file (str); None if it is longer than ``most``.
 
     Raises: OSError, ValueError.
     """
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
         raise ValueError("it is not a regular file")
-    with open(path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8", errors=errors) as file:
         text = file.read(most + 1)
     return text if len(text) <= most else None
 
 
-def read(path):
-    """What is in a file of the system (str); None if it cannot be read."""
+def read(path, most=LONGEST):
+    """The text of a file (str), whatever its bytes; empty if it cannot be read, or is longer than ``most``."""
     try:
-        with open(path, errors="replace") as file:
-            return file.read()
-    except OSError:
-        return None
+        return read_text(path, most, "replace") or ""
+    except (OSError, ValueError):
+        return ""

@@ -21,7 +21,7 @@ def container(root="/"):
             return "/" + path
     if os.environ.get("container"):
         return "container=" + os.environ["container"]
-    match = re.search(r"docker|kubepods|containerd|lxc|libpod", read(os.path.join(root, "proc/1/cgroup")) or "")
+    match = re.search(r"docker|kubepods|containerd|lxc|libpod", read(os.path.join(root, "proc/1/cgroup")))
     if match:
         return "/proc/1/cgroup names " + match.group()
     kinds = [kind for place, kind in mounts(root) if place == "/"]
@@ -31,7 +31,7 @@ def container(root="/"):
 def mounts(root="/"):
     """(mount point, kind of file system) of each mount (list)."""
     found = []
-    for line in (read(os.path.join(root, "proc/self/mountinfo")) or "").splitlines():
+    for line in read(os.path.join(root, "proc/self/mountinfo")).splitlines():
         fields, dash, rest = line.partition(" - ")
         if dash and len(fields.split()) > 4 and rest.split():
             found.append((fields.split()[4], rest.split()[0]))

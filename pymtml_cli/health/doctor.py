@@ -260,7 +260,7 @@ def library_finding():
 def loaded_file():
     """Path of the file that the library was loaded from, or None if the system does not list it."""
     address = ctypes.cast(pymtml._mtmlGetFunctionPointer("mtmlLibraryInit"), ctypes.c_void_p).value
-    for line in (read("/proc/self/maps") or "").splitlines():
+    for line in read("/proc/self/maps").splitlines():
         parts = line.split(None, 5)
         first, last = (int(number, 16) for number in parts[0].split("-"))
         if first <= address < last and len(parts) > 5:

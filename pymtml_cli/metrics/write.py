@@ -10,8 +10,7 @@ from types import SimpleNamespace
 
 import pymtml
 from pymtml_cli.common.errors import OTHER, CommandError, called
-from pymtml_cli.common.files import read as read_system
-from pymtml_cli.common.files import read_text, replace_file
+from pymtml_cli.common.files import read, replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
 from pymtml_cli.health.child import LONGEST_TIMEOUT, answer_parent
@@ -21,7 +20,7 @@ from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_M
 from pymtml_cli.subcommands import argument_parser
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
-LONGEST_FILE = 16 << 20  # bytes of a page that is read back
+LONGEST_PAGE = 1 << 24  # characters of a page that is read back
 LONGEST_JOBS, MOST_JOBS = 1 << 16, 16  # bytes of a file of jobs, and jobs on a card
 INFO_LABELS = CARD_SERIES["info"][0]
 _BOOT = b"# boot %s\n"  # the last line of a page that is kept
@@ -153,7 +152,7 @@ def _state(options):
 def _earlier(path):
     """What `earlier` finds in a file that may hold anything."""
     try:
-        return earlier(read(path), boot())
+        return earlier(read(path, LONGEST_PAGE), boot())
     except Exception:  # the parser may raise anything
         _say("%s was not a file of metrics: errors are counted from 0" % path)
         return {}, {}
@@ -317,7 +316,7 @@ def jobs(folder, name):
 
 def boot():
     """What tells this boot of the machine from others (bytes); empty if that is not known."""
-    return (read_system(os.path.join(pymtml._proc_root(), "sys/kernel/random/boot_id")) or "").strip().encode()
+    return read(os.path.join(pymtml._proc_root(), "sys/kernel/random/boot_id")).strip().encode()
 
 
 def earlier(text, this_boot):
@@ -340,11 +339,3 @@ def earlier(text, this_boot):
                 key = labels.get("query", ""), labels.get("code", "")
                 errors.setdefault((gpu, uuid), {})[key] = int(sample.value)
     return known if this_boot and (_BOOT % this_boot).decode() in text.splitlines(True) else {}, errors
-
-
-def read(path, most=LONGEST_FILE):
-    """The text of a file (str); empty if it cannot be read, or is longer than ``most`` bytes."""
-    try:
-        return read_text(path, most) or ""
-    except (OSError, ValueError):
-        return ""

@@ -56,6 +56,6 @@ def _addresses():
         names = os.listdir(root)
     except OSError:
         return set()
-    kinds = [[(read(os.path.join(root, name, file)) or "").strip() for file in ("vendor", "class")] for name in names]
+    kinds = [[read(os.path.join(root, name, file)).strip() for file in ("vendor", "class")] for name in names]
     wanted = [name for name, (vendor, kind) in zip(names, kinds) if vendor == VENDOR and kind[:4] in CLASSES]
     return set(filter(None, map(pymtml._parse_bus_id, wanted)))

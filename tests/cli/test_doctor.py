@@ -616,7 +616,7 @@ def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, te
 def test_where_a_container_is_looked_at(tree, monkeypatch):
     """In the system itself, if nobody names another folder."""
     asked = []
-    monkeypatch.setattr(containers, "read", asked.append)
+    monkeypatch.setattr(containers, "read", lambda path: asked.append(path) or "")
     for name in ("exists", "isdir"):
         monkeypatch.setattr(os.path, name, asked.append)
     monkeypatch.setattr(os, "listdir", lambda path: asked.append(path) or [])

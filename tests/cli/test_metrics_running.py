@@ -890,9 +890,11 @@ def test_what_stands_in_the_place_of_the_new_file_is_left_alone(tmp_path, monkey
 def test_how_long_a_file_may_be_that_is_read_again(tmp_path):
     path = tmp_path / "a.prom"
     path.write_bytes(b"12345")
-    assert [metrics.read(str(path), most) for most in (4, 5, 6)] == ["", "12345", "12345"]
-    path.write_bytes(b"\xff")
-    assert metrics.read(str(path), 5) == metrics.read(str(tmp_path / "none"), 5) == ""
+    assert [files.read(str(path), most) for most in (4, 5, 6)] == ["", "12345", "12345"]
+    path.write_bytes(b"\xff5")
+    os.mkfifo(str(tmp_path / "fifo"))
+    assert files.read(str(path), 5) == "\ufffd5"
+    assert files.read(str(tmp_path / "none")) == files.read(str(tmp_path / "fifo")) == ""
 
 
 def test_two_runs_do_not_collect_at_once(tmp_path):
