@@ -695,7 +695,7 @@ def parser():
     if __name__ == "__main__":  # beside a lone pymtml.py
         parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     else:
-        from pymtml_cli.subcommands import argument_parser
+        from pymtml_cli.arguments import argument_parser
 
         parser = argument_parser("capture")
     text = "leave serial numbers, UUIDs, slots and paths as they are"

@@ -5,10 +5,6 @@
 and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: module `language`.
 """
 
-import sys
-
-from pymtml_cli.common.errors import NVIDIA_SMI, CommandError, called
-
 
 class Subcommand:
     """A subcommand: its module, and its line in --help.
@@ -63,65 +59,3 @@ SUBCOMMANDS = {
 
 # What --help has a line for: not those that these cards have nothing for
 LISTED = sorted(name for name, row in SUBCOMMANDS.items() if row.module != "smi.refused" or name == "pci")
-
-
-def argument_parser(name):
-    """An argparse.ArgumentParser for the arguments of a subcommand. What it refuses is a CommandError."""
-    import argparse
-
-    class Parser(argparse.ArgumentParser):
-        def error(self, message):
-            raise CommandError("%s; see `%s --help`" % (message, self.prog))
-
-        def parse_args(self, args=None, namespace=None):
-            options, rest = self.parse_known_args(args, namespace)
-            if rest and called() == NVIDIA_SMI:
-                self.error("unrecognized arguments: %s" % " ".join(rest))
-            if rest:
-                from pymtml_cli.common import hints
-
-                known = [spelling for action in self._actions for spelling in action.option_strings]
-                raise hints.unknown("Option %s is not recognized.\n" % rest[0], rest[0], known, name)
-            return options
-
-        def exit(self, status=0, message=None):
-            sys.stdout.flush()  # here a help that nobody reads, or a full disk, is an error of the command
-            sys.exit(status)
-
-        def add_number(self, option, metavar, least, most, help, default=None, whole=True):
-            """An option that takes a number."""
-            read = argument_type(least, most, whole)
-            self.add_argument(option, type=read, metavar=metavar, default=default, help=help)
-
-        def add_file(self, option, help, to=None):
-            """An option that names a file, for this parser or a group of it."""
-            (to or self).add_argument(option, type=file_name, metavar="FILE", help=help)
-
-    return Parser(prog="%s %s" % (called(), name), description=SUBCOMMANDS[name].help)
-
-
-def argument_type(least, most, whole=True):
-    """What argparse reads a number with."""
-    import argparse
-
-    from pymtml_cli.common.numeric import number
-    from pymtml_cli.common.text import fit, safe
-
-    def read(text):
-        value = number(text, least, most, whole)
-        if value is None:
-            kind = "whole number" if whole else "number"
-            shown = fit(safe(text), 40)
-            raise argparse.ArgumentTypeError("'%s' is not a %s from %s to %s" % (shown, kind, least, most))
-        return value
-
-    return read
-
-
-def file_name(text):
-    """What argparse reads the name of a file with: an unset variable of a unit leaves it empty."""
-    import argparse
-
-    if not text:
-        raise argparse.ArgumentTypeError("the name is empty")
-    return text

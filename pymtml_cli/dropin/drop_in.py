@@ -8,9 +8,9 @@ import sys
 import sysconfig
 
 import pymtml_dropin
+from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.files import put
-from pymtml_cli.subcommands import argument_parser
 from pymtml_dropin import hook
 
 FILE, FAILED = "pymtml_dropin.pth", 1

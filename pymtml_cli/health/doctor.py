@@ -17,6 +17,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pymtml
+from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read
@@ -28,7 +29,6 @@ from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, musa_version, then
 from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
-from pymtml_cli.subcommands import argument_parser
 
 OK, NOTE, WARN, FAIL, NOT_APPLICABLE = checks.OK, checks.NOTE, checks.WARNING, checks.CRITICAL, checks.NOT_AVAILABLE
 WORDS = {OK: "ok", NOTE: "note", WARN: "warn", FAIL: "fail", NOT_APPLICABLE: "n/a"}  # as they are printed

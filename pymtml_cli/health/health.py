@@ -11,6 +11,7 @@ from functools import partial
 from types import SimpleNamespace
 
 import pymtml
+from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read_text
 from pymtml_cli.common.numeric import number
@@ -23,7 +24,6 @@ from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask
 from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
-from pymtml_cli.subcommands import argument_parser
 
 CHECKS = tuple(checks.CHECKS)
 MOST_CARDS, LONGEST_FILE = 10000, 1 << 16

@@ -10,6 +10,7 @@ import time
 from collections import namedtuple
 
 import pymtml
+from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common import errors
 from pymtml_cli.common.errors import CommandError, called, reason
 from pymtml_cli.common.text import json, left, safe
@@ -18,7 +19,6 @@ from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask
 from pymtml_cli.readings.documents import head
-from pymtml_cli.subcommands import argument_parser
 
 ANSWER_SECONDS, PAUSE = 5, 1  # for the child, and from one look to the next
 LONGEST_FILE = 16 << 20  # bytes

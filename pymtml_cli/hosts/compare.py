@@ -7,6 +7,7 @@ driver is queried here.
 import collections
 import sys
 
+from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
@@ -14,7 +15,6 @@ from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
 from pymtml_cli.hosts.gathered import STDIN
 from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
-from pymtml_cli.subcommands import argument_parser
 
 SAME, DIFFERENT, UNREADABLE = 0, 1, 2  # exit status
 LONGEST_VALUE, LONGEST_CELL = 200, 60  # columns

@@ -6,10 +6,10 @@ docs/command.md has the labels. An unknown value has none.
 import re
 import sys
 
+from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.files import replace_file
 from pymtml_cli.readings.devices import Machine, Unknown
 from pymtml_cli.readings.table import mebibytes, value_of
-from pymtml_cli.subcommands import argument_parser
 
 VENDOR = "mthreads.com/"
 LONGEST_VALUE = 63  # characters, the limit of Kubernetes

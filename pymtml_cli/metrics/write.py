@@ -9,6 +9,7 @@ import time
 from types import SimpleNamespace
 
 import pymtml
+from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import OTHER, CommandError, called
 from pymtml_cli.common.files import read, replace_file
 from pymtml_cli.common.text import safe
@@ -17,7 +18,6 @@ from pymtml_cli.health.child import LONGEST_TIMEOUT, answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
 from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_MACHINE, TOTAL, XID_LABELS
-from pymtml_cli.subcommands import argument_parser
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 LONGEST_PAGE = 1 << 24  # characters of a page that is read back

@@ -66,7 +66,7 @@ HELLO = '''\
 
 import sys
 
-from pymtml_cli.subcommands import argument_parser
+from pymtml_cli.arguments import argument_parser
 
 
 def parser():
