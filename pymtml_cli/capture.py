@@ -1,10 +1,9 @@
 """capture: walks a machine through the MTML C API and prints a profile that the simulator loads.
 
-This file also runs by itself beside a lone pymtml.py: python capture.py > machine.ini. It changes nothing. What
-identifies the machine is masked unless --unmasked; the comments at the head of the profile list what is left in.
+It changes nothing. What identifies the machine is masked unless --unmasked; the comments at the head of the profile
+list what is left in.
 """
 
-import argparse
 import glob
 import os
 import re
@@ -13,9 +12,10 @@ import time
 from functools import lru_cache
 
 import pymtml
+from pymtml_cli.arguments import argument_parser
+from pymtml_cli.common.errors import CommandError
+from pymtml_cli.readings.topology import CPU_WORDS, NODE_WORDS, members, ranges
 
-CPU_WORDS, NODE_WORDS = 64, 16
-WORD_BITS = 8 * pymtml.sizeof(pymtml.c_ulong)
 UNREACHABLE = 12
 MOST = 256  # cards, fans, displays or links that are queried, however many the driver reports
 
@@ -134,9 +134,7 @@ def keys_of(walk, answer, keys):
 
 def mask_ranges(words):
     """Bits of words as 0-31,64-95."""
-    bits = "".join(format(word, "0%db" % WORD_BITS)[::-1] for word in words)
-    runs = [(run.start(), run.end() - 1) for run in re.finditer("1+", bits)]
-    return ",".join("%d" % first if first == last else "%d-%d" % (first, last) for first, last in runs)
+    return ranges(members(words))
 
 
 def device_keys(walk, device):
@@ -692,12 +690,7 @@ def process_facts(number):
 
 
 def parser():
-    if __name__ == "__main__":  # beside a lone pymtml.py
-        parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
-    else:
-        from pymtml_cli.arguments import argument_parser
-
-        parser = argument_parser("capture")
+    parser = argument_parser("capture")
     text = "leave serial numbers, UUIDs, slots and paths as they are"
     parser.add_argument("--unmasked", action="store_true", help=text)
     return parser
@@ -708,11 +701,6 @@ def run(arguments):
     try:
         text = profile(options.unmasked)
     except pymtml.MTMLError as error:
-        sys.stderr.write("capture: %s\n" % " ".join(str(error).split()))
-        return UNREACHABLE
+        raise CommandError(" ".join(str(error).split()), UNREACHABLE)
     sys.stdout.write(text)
     return 0
-
-
-if __name__ == "__main__":
-    sys.exit(run(sys.argv[1:]))

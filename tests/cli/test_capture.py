@@ -4,9 +4,6 @@ import configparser
 import inspect
 import os
 import re
-import shutil
-import subprocess
-import sys
 
 import pytest
 import simulated
@@ -261,20 +258,10 @@ def test_serial_numbers_and_uuids_are_masked(profile, tmp_path):
         assert len(invoke("-L").lines) == lines > 0
 
 
-def test_it_runs_by_itself_beside_a_lone_pymtml(tmp_path):
-    shutil.copy(os.path.join(simulated.ROOT, "pymtml.py"), str(tmp_path))
-    shutil.copy(capture.__file__, str(tmp_path))
-    env = simulated.environment("s80")
-    env.pop("PYTHONPATH")
-    unmasked = [sys.executable, str(tmp_path / "capture.py"), "--unmasked"]
-    with simulated.machine("s80"):
-        assert invoke("capture", "--unmasked").stdout == subprocess.check_output(unmasked, env=env, encoding="utf-8")
-    helped = subprocess.check_output(unmasked + ["--help"], env=env, universal_newlines=True)
-    assert "\n\ncapture: walks a machine through the MTML C API and prints a profile" in helped
-    env["PYMTML_LIBRARY"] = str(tmp_path / "none.so")
-    result = subprocess.run(unmasked, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
+def test_without_a_library(tmp_path):
+    result = run_command("capture", extra_environment={"PYMTML_LIBRARY": str(tmp_path / "none.so")})
     assert (result.returncode, result.stdout) == (12, "")
-    assert re.match(r"capture: MTML shared library not found: tried .*none\.so.*search\n\Z", result.stderr)
+    assert re.fullmatch(r"pymtml: MTML shared library not found: tried .*none\.so.*search\n", result.stderr)
 
 
 LINKS = pymtml.c_mtmlMtLinkSpec_t(linkNum=4000000000)

@@ -95,7 +95,7 @@ def test_an_init_that_hangs_in_a_forked_child(monkeypatch):
     monkeypatch.setattr(os, "fork", fork)
     found = doctor.fork_finding([])
     assert found == ("WARNING", "fork", "an init in a forked child hangs; " + LEAVES, IN_THE_CHILD)
-    assert pauses == [0.01] * 2
+    assert len(pauses) > 1 and max(pauses) < 0.1
     with pytest.raises(ChildProcessError):
         os.waitpid(children[0], os.WNOHANG)
     monkeypatch.delattr(os, "fork")

@@ -16,7 +16,7 @@ ROOMS = {
     "hosts": {"common", "readings", "health", ""},
     "metrics": {"common", "readings", "health", ""},
     "dropin": {"common", ""},
-    "": {"common", "smi"},
+    "": {"common", "readings", "smi"},
 }
 
 

@@ -37,17 +37,6 @@ def test_an_unpacked_wheel_works_from_any_folder(wheel, tmp_path):
     assert python("-c", "import pynvml; print(pynvml.__file__)") == imported
 
 
-def test_a_lone_module_and_the_lone_capture(tmp_path):
-    for name in ("pymtml.py", os.path.join("pymtml_cli", "capture.py")):
-        with open(os.path.join(simulated.ROOT, name), "rb") as file:
-            (tmp_path / os.path.basename(name)).write_bytes(file.read())
-    env = dict(simulated.environment("s80"), PYTHONPATH="")
-    code = "import pymtml; pymtml.nvmlInit(); print(pymtml.__file__, pymtml.nvmlDeviceGetCount())"
-    said = answer([sys.executable, "-c", code], env=env, cwd=str(tmp_path))
-    assert said == "%s 1\n" % (tmp_path / "pymtml.py")
-    assert "MTT S80" in answer([sys.executable, "capture.py"], env=env, cwd=str(tmp_path))
-
-
 def test_removed_with_the_drop_in_forgotten(wheel, tmp_path):
     """What is left behind removes itself at the next start, without a word."""
     environment = wheels.Environment(tmp_path / "environment")
