@@ -130,7 +130,7 @@ def assert_outcome(call, recorded, where, deviations):
 
 @each(sorted(FACTS["errors"], key=int))
 def test_error(code):
-    """The class, its texts before and after an init, what names and describes the code; nvmlExceptionClass may refuse it."""
+    """Its class, its texts before and after an init, and what names and describes it."""
     recorded = FACTS["errors"][code]
     assert nvml.nvmlErrorString(int(code)) == recorded["nvmlErrorString"]
     if "class" in recorded:
