@@ -65,6 +65,11 @@ def some(names, most):
     return ", ".join(names[:most]) + (" and %d more" % (len(names) - most) if len(names) > most else "")
 
 
+def counted(number, one, many=None):
+    """A number of things in words; ``many`` is the plural if it is not ``one`` and an s."""
+    return "%d %s" % (number, one if number == 1 else many or one + "s")
+
+
 def left(text, columns):
     """A text with blanks behind it to fill some columns."""
     return text + " " * (columns - width(text))

@@ -40,7 +40,7 @@ LIMITS = {
     "max-temperature": (None, 1, 1000, "degrees Celsius of the GPU (default: its slowdown temperature, or 90)"),
     "max-memory-temperature": (95, 1, 1000, "degrees Celsius of the memory"),
     "max-ecc-errors": (0, 0, 10**15 - 1, "uncorrected memory errors since the driver was loaded"),
-    "max-aggregate-ecc-errors": (10, 0, 10**15 - 1, "uncorrected memory errors of the card's life"),
+    "max-aggregate-ecc-errors": (10, 0, 10**15 - 1, "uncorrected memory errors in the card's lifetime"),
     "max-retired-pages": (60, 0, 10**15 - 1, "retired memory pages"),
     "max-pcie-replays": (100, 0, 10**15 - 1, "repeated PCIe packets"),
     "min-pcie-generation": (None, 1, 100, "PCIe generation of a busy card (default: one below the card's)"),
@@ -114,7 +114,7 @@ def answers(card, limits):
     if len(reasons) == 1 and not answered:
         return [Outcome(CRITICAL, "no answer: " + reasons.pop(), silent=True)]
     if not answered and not failed:
-        return [Outcome(WARNING, "reports neither name nor UUID, memory or utilization")]
+        return [Outcome(WARNING, "reports no name, UUID, memory or utilization")]
     found = [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed.items()]
     return found or [Outcome(OK, "reports " + ", ".join(answered))]
 
@@ -133,7 +133,7 @@ def measured(card, limits):
 def memory(card, limits):
     """Whether the card uses no more memory than it has."""
     used, total = [required("memory", value_of(card, name)) for name in ("memory.used", "memory.total")]
-    text = "%d MiB of %d MiB in use, more than there is" % (used >> 20, total >> 20)
+    text = "%d MiB in use, more than the %d MiB of the card" % (used >> 20, total >> 20)
     return well_or(WARNING, text, used, total, used > total)
 
 
@@ -176,7 +176,7 @@ def power_draw(card, limits):
     if milliwatts or not busy:
         return [well(milliwatts / 1000)]
     if value_of(card, "virtualization") == pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU:
-        return [Outcome(NOT_AVAILABLE, "power not reported")]
+        return [Outcome(NOT_AVAILABLE, "power: not reported")]
     return [Outcome(WARNING, "0 W drawn at a utilization of %d %%" % busy, 0)]
 
 
@@ -200,13 +200,14 @@ def ecc(card, limits):
     if required("ECC mode", value_of(card, "ecc.mode.current"), True) == 0:
         return [Outcome(NOT_AVAILABLE, "ECC is off")]
     count = required("uncorrected memory errors", value_of(card, "ecc.errors.uncorrected.volatile.total"))
-    limit, text = limits["max-ecc-errors"], "%d uncorrected memory error(s) since the driver was loaded" % count
+    limit, text = limits["max-ecc-errors"], "uncorrected memory errors since the driver was loaded: %d" % count
     return [Outcome(CRITICAL, text, count, limit) if count > limit else _counted(count, limit, text)]
 
 
 def aggregate_ecc(card, limits):
-    count = required("uncorrected memory errors in its life", value_of(card, "ecc.errors.uncorrected.aggregate.total"))
-    return [_counted(count, limits["max-aggregate-ecc-errors"], "%d uncorrected memory error(s) in its life" % count)]
+    what = "lifetime uncorrected memory errors"
+    count = required(what, value_of(card, "ecc.errors.uncorrected.aggregate.total"))
+    return [_counted(count, limits["max-aggregate-ecc-errors"], "%s: %d" % (what, count))]
 
 
 def _counted(count, limit, text):
@@ -218,14 +219,14 @@ def _counted(count, limit, text):
 
 def pending_pages(card, limits):
     pending = required("pending pages", value_of(card, "retired_pages.pending"))
-    return well_or(WARNING, "memory pages wait to be retired", pending, 0, pending, DRAIN)
+    return well_or(WARNING, "memory pages are waiting to be retired", pending, 0, pending, DRAIN)
 
 
 def retired_pages(card, limits):
     names = ("retired_pages.single_bit_ecc.count", "retired_pages.double_bit.count")
     pages = [required("retired pages", value_of(card, name)) for name in names]
     count = len(set().union(*pages))
-    return [_counted(count, limits["max-retired-pages"], "%d memory page(s) retired" % count)]
+    return [_counted(count, limits["max-retired-pages"], "retired memory pages: %d" % count)]
 
 
 def links(card, limits):
@@ -253,7 +254,7 @@ def links(card, limits):
 def pcie_width(card, limits):
     """Whether the slot has the lanes that the card has."""
     value, most = _pcie(card, "width")
-    return well_or(WARNING, "PCIe x%d, and the card has x%d" % (value, most), value, most, value < most)
+    return well_or(WARNING, "PCIe link is x%d; the card supports x%d" % (value, most), value, most, value < most)
 
 
 def pcie_generation(card, limits):
@@ -262,9 +263,9 @@ def pcie_generation(card, limits):
     busy = required("utilization", value_of(card, "utilization.gpu"), 0)
     least = limits["min-pcie-generation"] or most - 1  # many slots are one generation older than the card
     if value < least and busy > BUSY_UTILIZATION:
-        text = "PCIe generation %d at a utilization of %d %%, and the card has %d" % (value, busy, most)
+        text = "PCIe link is at gen %d at a utilization of %d %%; the card supports gen %d" % (value, busy, most)
         return [Outcome(WARNING, text, value, least)]
-    return well_or(NOTE, "PCIe generation %d, and the card has %d" % (value, most), value, most, value < most)
+    return well_or(NOTE, "PCIe link is at gen %d; the card supports gen %d" % (value, most), value, most, value < most)
 
 
 def _pcie(card, what, name=None):
@@ -276,7 +277,7 @@ def _pcie(card, what, name=None):
 def pcie_replays(card, limits):
     """Whether many PCIe packets had to be sent again."""
     count = required("PCIe replays", value_of(card, "pcie.replays"))
-    return [_counted(count, limits["max-pcie-replays"], "%d PCIe replay(s)" % count)]
+    return [_counted(count, limits["max-pcie-replays"], "PCIe replays: %d" % count)]
 
 
 def seen_processes(card, limits):
@@ -339,7 +340,7 @@ def xid(files, limits):
         advice = ADVICE.get(number, ADVICE.get(scope, "drain the host and reboot"))
         found.append(Outcome(level, text, len(those), None, "" if severity == driver_files.NOTED else advice))
     if strange:
-        found.append(Outcome(NOTE, "%d record(s) of the driver's events are not understood" % strange))
+        found.append(Outcome(NOTE, "records of the driver's events that are not understood: %d" % strange))
     return found or [well()]
 
 
@@ -366,7 +367,7 @@ def _by_kind(cards, name):
 def lower_power_limits(cards):
     for card, value, values in _by_kind(cards, "enforced.power.limit"):
         if value < max(values):
-            text = "power limit of %d W, and %d W on other cards" % (value / 1000, max(values) / 1000)
+            text = "power limit is %d W; other cards of this name have %d W" % (value / 1000, max(values) / 1000)
             yield card, Outcome(WARNING, text, value / 1000, max(values) / 1000)
 
 
@@ -375,7 +376,7 @@ def ecc_off(cards):
     for card, value, values in _by_kind(cards, "ecc.mode.current"):
         if not value and any(values):
             step = "`pymtml -i GPU -e 1` turns it on"
-            yield card, Outcome(WARNING, "ECC is off, but on for other cards", advice=step)
+            yield card, Outcome(WARNING, "ECC is off; other cards of this name have it on", advice=step)
 
 
 # fmt: off
@@ -393,39 +394,42 @@ CHECKS = {check.name: check for check in (
           "errors that the driver has recorded (XIDs), CRITICAL: a fatal one that concerns more than one program; "
           "WARNING: a warning of that kind; NOTE: all others, and those older than `--xid-hours` (%(xid-hours)d) or "
           "than a reset by `pymtml -r`", {xid: "no XIDs"}, "`pymtml xid` lists them", of_files=True),
-    Check("memory", "WARNING: more in use than there is", {memory: "no more memory in use than there is"},
+    Check("memory", "WARNING: more in use than there is", {memory: "memory in use is within the total"},
           "seen with the IOMMU off: turn it on, or do not trust memory numbers"),
     Check("utilization",
           "0 %% on a busy card, WARNING: it draws more than `--max-idle-power` percent of its power limit, or uses "
           "more than `--max-idle-memory` percent of its memory at more than an idle card's power or clock; NOTE: it "
-          "only uses memory", {idle: "no sign of a wrong utilization"},
+          "only uses memory", {idle: "utilization is plausible"},
           "seen with driver 3.3: use power and memory, not utilization, to find idle cards", noted=True),
     Check("power",
           "WARNING: 0 W on a card that works; a lower power limit than on other cards of its name",
-          {power_draw: "power reported"}, "look at dmesg; `pymtml -q -d POWER` shows the limits",
+          {power_draw: "power draw is plausible"}, "look at dmesg; `pymtml -q -d POWER` shows the limits",
           among=lower_power_limits),
     Check("temperature",
           "CRITICAL: the GPU reaches the temperature at which it slows down (%(hottest)d degrees if it reports none), "
           "or `--max-temperature`; the memory reaches `--max-memory-temperature` (%(max-memory-temperature)d)",
-          {gpu_temperature: "temperature below the limit", memory_temperature: "memory temperature below the limit"},
+          {gpu_temperature: "temperature is below the limit",
+           memory_temperature: "memory temperature is below the limit"},
           "look at fans, air flow and the power limit"),
     Check("ecc",
           "uncorrected memory errors, CRITICAL: more than `--max-ecc-errors` (%(max-ecc-errors)d) since the driver was "
-          "loaded; in the card's life a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
-          "(%(max-aggregate-ecc-errors)d); WARNING: ECC is off, but on for other cards of its name",
-          {ecc: "no uncorrected memory errors", aggregate_ecc: "no uncorrected memory errors in its life"},
+          "loaded; in the card's lifetime a NOTE, and WARNING above `--max-aggregate-ecc-errors` "
+          "(%(max-aggregate-ecc-errors)d); WARNING: ECC is off although other cards of its name have it on",
+          {ecc: "no uncorrected memory errors since the driver was loaded",
+           aggregate_ecc: "no uncorrected memory errors in the card's lifetime"},
           "reset the card; if errors come back, have it replaced", among=ecc_off),
     Check("pages",
           "WARNING: pages wait to be retired; retired pages are a NOTE, and a WARNING above `--max-retired-pages` "
           "(%(max-retired-pages)d)",
-          {pending_pages: "no memory pages wait to be retired", retired_pages: "no retired memory pages"}, DRAIN),
-    Check("links", "CRITICAL: an MtLink is down, or at reduced width", {links: "all MtLinks up"},
+          {pending_pages: "no memory pages are waiting to be retired", retired_pages: "no memory pages are retired"},
+          DRAIN),
+    Check("links", "CRITICAL: an MtLink is down, or at reduced width", {links: "all MtLinks are up"},
           "`pymtml mtlink -s` shows all; reseat the board or the bridge", measured=False),
     Check("pcie",
           "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
           "(%(max-pcie-replays)d); a lower generation is a NOTE, as it drops when the card is idle, and a WARNING at a "
           "utilization above %(busy)d %% if it is below `--min-pcie-generation` (default: one below the card's)",
-          {pcie_width: "PCIe at full width", pcie_generation: "PCIe at its highest generation",
+          {pcie_width: "PCIe link is at full width", pcie_generation: "PCIe link is at its highest generation",
            pcie_replays: "no PCIe replays"},
           "reseat the card, or use a slot with more lanes; look at dmesg for AER"),
     Check("readings", "CRITICAL: a number that no card can report, such as the 4294967295 of a card that is gone",
@@ -465,7 +469,7 @@ def outcomes(card, check, limits):
     """The outcomes of a check's questions on a card (list of Outcome)."""
     files = driver_files.of(card) if CHECKS[check].of_files else None
     if CHECKS[check].of_files and files is None:
-        return [Outcome(NOT_AVAILABLE, "not known, as the driver has no files of the card")]
+        return [Outcome(NOT_AVAILABLE, "the driver has no files for this card")]
     return _outcomes(files or card, check, limits)
 
 
@@ -478,7 +482,7 @@ def _outcomes(asked, check, limits):
         except Failed as failed:
             what, unknown = failed.args
             failure = Outcome(CRITICAL, "%s: %s" % (what, unknown.reason))
-            found.append(failure if fails(unknown) else Outcome(NOT_AVAILABLE, what + " not reported"))
+            found.append(failure if fails(unknown) else Outcome(NOT_AVAILABLE, what + ": not reported"))
     return found
 
 

@@ -4,7 +4,7 @@ import os
 import re
 
 from pymtml_cli.common.files import read
-from pymtml_cli.common.text import some
+from pymtml_cli.common.text import counted, some
 from pymtml_cli.health.checks import NOTE, OK
 from pymtml_cli.health.checks import WARNING as WARN
 from pymtml_cli.readings.processes import in_a_namespace_of_its_own
@@ -81,7 +81,7 @@ def _asked(visible, nodes):
     if word == "all":
         step = "docker run --runtime=mthreads; /etc/docker/daemon.json must name that runtime"
         return WARN, "variable", text + ", and no nodes: the runtime of mthreads did not start this container", step
-    text += ": %d card(s) requested, but %d node(s) are here" % (wanted, len(nodes))
+    text += ": %s requested; device nodes here: %d" % (counted(wanted, "card"), len(nodes))
     if not nodes:
         return WARN, "variable", text, "docker run --runtime=mthreads"
     return NOTE, "variable", text, "--privileged and --device add nodes to those of the runtime"

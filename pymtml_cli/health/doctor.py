@@ -18,15 +18,15 @@ from types import SimpleNamespace
 
 import pymtml
 from pymtml_cli.arguments import argument_parser
-from pymtml_cli.common import layout
+from pymtml_cli.common import layout, people
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read
-from pymtml_cli.common.text import json, safe, some
+from pymtml_cli.common.text import counted, json, safe, some
 from pymtml_cli.health import checks, containers
 from pymtml_cli.health.child import LONGEST_TIMEOUT, LOOKING, Child, answer_parent, end_with
 from pymtml_cli.health.containers import container
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, musa_version, then
+from pymtml_cli.readings.devices import Machine, Unknown, ask, describe, host, musa_version, then
 from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
 
@@ -45,8 +45,9 @@ class Finding(namedtuple("Finding", "level check text next_step", defaults=(None
 
 def parser():
     parser = argument_parser("doctor")
-    text = "time that the driver may take (default 30)"
+    text = "seconds to wait for the driver (default 30)"
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
+    parser.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
     return parser
 
@@ -56,23 +57,27 @@ def run(arguments):
     answer_parent(arguments, _ask)
     options = parser().parse_args(arguments)
     findings, known = [], SimpleNamespace(library=None, driver=None, count=None)
+    at_once = not options.json and not sys.stdout.isatty()
     for finding in examine(options.timeout, known):
         findings.append(finding)
-        if not options.json:
+        if at_once and (checks.SEVERITY[finding.level] or not options.quiet):
             sys.stdout.write(as_text(finding))
             sys.stdout.flush()
     levels = [finding.level for finding in findings]
     status, text = 0, "works"
     if FAIL in levels:
-        status, text = 2, "does not work: see the first failure above"
+        status, text = 2, "does not work: %s" % counted(levels.count(FAIL), "failure")
     elif WARN in levels:
-        status, text = 1, "works in part: %d warning(s) above" % levels.count(WARN)
+        status, text = 1, "works in part: %s" % counted(levels.count(WARN), "warning")
     if options.json:
         document = dict(head(known.library, known.driver), device_count=known.count, exit_status=status, verdict=text)
         document.update(status=(OK, WARN, FAIL)[status], findings=list(map(as_object, findings)))
         sys.stdout.write(json(document))
-    else:
+    elif at_once:
         sys.stdout.write("\nverdict: pymtml %s\n" % text)
+    else:
+        shown = [(finding.level, as_text(finding).rstrip("\n")) for finding in findings]
+        people.verdict(host(), (OK, WARN, FAIL)[status], "pymtml " + text, shown, options.quiet)
     return status
 
 
@@ -94,10 +99,12 @@ def examine(timeout, known):
     yield from python_findings()
     yield from environment_findings()
     answers = {"answering": ()}
-    yield from findings_of_a_child({}, timeout, answers)
+    with people.saying("asking the driver, which may take up to %g seconds" % timeout):
+        yield from findings_of_a_child({}, timeout, answers)
     known.library, known.driver, known.count = [answers.get(name) for name in ("library", "driver", "count")]
     if answers["answering"]:
-        yield from findings_of_a_child({"cards": answers["answering"]}, timeout, {})
+        with people.saying("looking at processes"):
+            yield from findings_of_a_child({"cards": answers["answering"]}, timeout, {})
 
 
 def findings_of_a_child(wanted, timeout, answers):
@@ -186,7 +193,7 @@ def python_findings():
             step = "`pymtml run PROGRAM` puts pymtml in its place"
             yield Finding(NOTE, "packages", "import pynvml finds %s, which belongs to no distribution" % path, step)
         elif module == "pymtml" and not used:
-            yield Finding(NOTE, "packages", "%s is on the path as well, and is not used" % path, "remove it")
+            yield Finding(NOTE, "packages", "%s is also on the path and is not used" % path, "remove it")
     if owners is None:
         yield Finding(NOT_APPLICABLE, "packages", "Python %s cannot list distributions" % version)
         return
@@ -280,7 +287,7 @@ def functions_finding():
         return Finding(OK, "functions", text + ", and all that are known beyond it")
     text += ", %d of %d others; missing: %s" % (len(known[1]) - len(further), len(known[1]), some(absent, NAMES_SHOWN))
     refused = resting_on(absent)
-    step = "not reported, or in part: %s" % some(refused, NAMES_SHOWN) if refused else None
+    step = "not or only partly reported: %s" % some(refused, NAMES_SHOWN) if refused else None
     return Finding(WARN if header else NOTE, "functions", text, step)
 
 
@@ -331,7 +338,7 @@ def system_findings(simulated, loaded):
         yield found if nodes else Finding(WARN, "nodes", "no /dev/mtgpu*", load)
     closed = [node for node in nodes if not os.access(node, os.R_OK | os.W_OK)]
     if closed:
-        step = "join the group that owns them, or ask root; in a container: --group-add"
+        step = "add yourself to the group that owns the device files (in a container: --group-add)"
         yield Finding(WARN, "rights", "no permission to use %s" % some(closed, NAMES_SHOWN), step)
     elif nodes:
         yield Finding(OK, "rights", "all nodes readable and writable")
@@ -387,8 +394,8 @@ def device_findings(init_seconds, send=lambda kind, value: None):
         if "MUSA_VISIBLE_DEVICES" in os.environ:
             yield visible_finding(cards)
         instances = sum(len(card.instances) for card in cards)
-        divided = ", %d MPC instance(s)" % instances if instances else ""
-        yield Finding(OK, "devices", "%d card(s)%s" % (len(cards), divided))
+        divided = ", " + counted(instances, "MPC instance") if instances else ""
+        yield Finding(OK, "devices", counted(len(cards), "card") + divided)
         answering = []
         yield from grouped(findings_of_cards(cards, answering, lambda *what: send("asking", what[::-1])))
         send("asking", None)
@@ -429,8 +436,8 @@ def grouped(findings):
         if found <= set(quiet):
             quiet[NOT_APPLICABLE if NOT_APPLICABLE in found else OK].setdefault(check, []).append(index)
     if not any(finding.level == WARN for finding in groups):
-        groups.update(checks_by_cards(quiet[OK], Finding(OK, "cards", "%s in order")))
-    unreported = Finding(NOT_APPLICABLE, "unreported", "%s not reported, or in part")
+        groups.update(checks_by_cards(quiet[OK], Finding(OK, "cards", "%s: in order")))
+    unreported = Finding(NOT_APPLICABLE, "unreported", "%s: not or only partly reported")
     groups.update(checks_by_cards(quiet[NOT_APPLICABLE], unreported))
     yield from about_cards(groups)
 

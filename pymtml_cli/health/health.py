@@ -12,16 +12,18 @@ from types import SimpleNamespace
 
 import pymtml
 from pymtml_cli.arguments import argument_parser
+from pymtml_cli.common import people
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read_text
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.text import json
+from pymtml_cli.common.options import CARDS
+from pymtml_cli.common.text import counted, json
 from pymtml_cli.health import checks
-from pymtml_cli.health.checks import CRITICAL, NOTE, OK, Finding, Outcome
+from pymtml_cli.health.checks import CRITICAL, NOTE, OK, WARNING, Finding, Outcome
 from pymtml_cli.health.child import LONGEST_TIMEOUT, LOOKING, Child, answer_parent
 from pymtml_cli.health.lock import Lock
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Machine, Unknown, ask
+from pymtml_cli.readings.devices import Machine, Unknown, ask, host
 from pymtml_cli.readings.documents import head
 from pymtml_cli.readings.topology import ranges
 
@@ -32,8 +34,10 @@ EXPECT = "number of cards that must be present (default: at least one)"
 
 def parser():
     parser = argument_parser("health")
+    parser.add_argument("-i", "--id", metavar="CARDS", help=CARDS)
+    parser.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
     parser.add_number("--expect", "N", 0, MOST_CARDS, EXPECT)
-    text = "time that the driver, or another check, may take (default 30)"
+    text = "seconds to wait for the driver, and before that for another running check (default 30)"
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
     for name, (default, least, most, text) in checks.LIMITS.items():
         shown = "" if default is None else " (default %d)" % default
@@ -43,7 +47,7 @@ def parser():
     parser.add_argument("--skip", metavar="CHECKS", default="", help=text)
     parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
     parser.add_file("--lock", "lock file, which allows one check at a time (default: one per user)")
-    parser.epilog = "exit status: 0 healthy, 1 degraded, 2 unhealthy; the same as OK, WARNING and CRITICAL"
+    parser.epilog = "exit status: 0 OK, 1 WARNING, 2 CRITICAL"
     return parser
 
 
@@ -56,10 +60,17 @@ def run(arguments):
         written = getattr(options, name.replace("-", "_"))
         if written is not None:
             limits[name] = written
-    wanted = {"expect": options.expect, "limits": limits, "checks": names}
-    report = examine(wanted, options.timeout, options.lock)
-    sys.stdout.write(as_json(report) if options.json else "".join(line + "\n" for line in lines(report.findings)))
-    return checks.SEVERITY[checks.status(report.findings)]
+    wanted = {"cards": options.id, "expect": options.expect, "limits": limits, "checks": names}
+    with people.saying("checking the cards, which may take up to %g seconds" % options.timeout):
+        report = examine(wanted, options.timeout, options.lock)
+    worst = checks.status(report.findings)
+    if options.json:
+        sys.stdout.write(as_json(report))
+    elif sys.stdout.isatty():
+        tell(report.findings, worst, options.quiet)
+    else:
+        write(report.findings, options.quiet)
+    return checks.SEVERITY[worst]
 
 
 def chosen(options):
@@ -98,15 +109,54 @@ def read_limits(path):
 # ---- What is printed ----
 
 
-def lines(found):
-    """A line for all findings that differ only in the card, in the order of the checks (list of str)."""
+def lines(found, stem=lambda text: text):
+    """A row for all findings that differ only in the card, in the order of the checks: level, line, what to do (list).
+
+    ``stem`` is the part of a text that those of one row have in common.
+    """
     groups = {}
     for one in sorted(found, key=lambda one: CHECKS.index(one.check)):
-        groups.setdefault((one.check, one.level, one.text, one.gpu is None), []).append(one.gpu)
-    return [
-        "%-8s %s: %s%s" % (level, check, "" if of_machine else "GPU %s: " % ranges(cards), text)
-        for (check, level, text, of_machine), cards in groups.items()
-    ]
+        key = (
+            one.check,
+            one.level,
+            one.gpu is None,
+            stem(one.text),
+            one.advice if (one.advice or "") not in one.text else None,
+        )
+        groups.setdefault(key, {}).setdefault(one.text, []).append(one.gpu)
+    rows = []
+    for (check, level, of_machine, begin, advice), texts in groups.items():
+        (text, cards), *others = texts.items()
+        if others:
+            text = begin + ", ".join("%s (GPU %s)" % (text[len(begin) :], ranges(of)) for text, of in texts.items())
+        elif not of_machine:
+            text = "GPU %s: %s" % (ranges(cards), text)
+        rows.append((level, "%-8s %s: %s" % (level, check, text), advice))
+    return rows
+
+
+def _before_a_number(text):
+    begin, colon, number = text.rpartition(": ")
+    return begin + colon if number.isdigit() else text
+
+
+def write(found, quiet):
+    """Print for programs: the first of the worst lines comes first, as monitoring plugins show that one."""
+    rows = [row for row in lines(found) if not quiet or checks.SEVERITY[row[0]]]
+    first = max(rows, key=lambda row: checks.SEVERITY[row[0]], default=None)
+    rows.sort(key=lambda row: (row is not first, quiet and -checks.SEVERITY[row[0]]))
+    sys.stdout.write("".join(line + "\n" for _, line, _ in rows))
+
+
+def tell(found, worst, quiet):
+    """Print for people: a verdict, what is wrong and what to do about it, and the rest."""
+    rows = lines(found, _before_a_number)
+    levels = [level for level, _, _ in rows]
+    counts = [counted(levels.count(CRITICAL), "critical finding")] if CRITICAL in levels else []
+    counts += [counted(levels.count(WARNING), "warning")] if WARNING in levels else []
+    text = "%s: %s" % (worst, ", ".join(counts) or "no problems found")
+    shown = [(level, line + ("\n%9s-> %s" % ("", advice) if advice else "")) for level, line, advice in rows]
+    people.verdict(host(), worst, text, shown, quiet)
 
 
 def as_json(report):
@@ -153,9 +203,9 @@ def _collect_child(report, wanted, timeout, lock):
             if kind == "versions":
                 report.driver, report.library = value
             elif kind == "cards":
-                cards = [(index, None, None) for index in range(value)]
+                cards = [(index, None, None) for index in value]
             elif kind == "identity":
-                cards[value[0]] = tuple(value)
+                cards[asking[0]] = tuple(value)
             elif kind == "asking":
                 asking = value
             elif kind == "findings":
@@ -181,14 +231,14 @@ def _unanswered(asking, cards, wanted, text):
     """Findings for the question at which the child fell silent, and for the cards that it did not reach."""
     if asking is None:
         return [checks.driver_finding(CRITICAL, text)]
-    index, check = asking
-    found = [checks.finding(check, Outcome(CRITICAL, text), cards[index])]
-    rest = checks.not_asked("GPU %d" % index)
+    place, check = asking
+    found = [checks.finding(check, Outcome(CRITICAL, text), cards[place])]
+    rest = checks.not_asked("GPU %d" % cards[place][0])
     if check == checks.PROCESSES:  # the other cards have answered all others
-        return found + [checks.finding(check, rest, who) for who in cards[index + 1 :]]
+        return found + [checks.finding(check, rest, who) for who in cards[place + 1 :]]
     later = wanted["checks"][wanted["checks"].index(check) + 1 :] if check in wanted["checks"] else ()
-    found += [checks.finding(other, rest, cards[index]) for other in later if other in checks.OF_CARD]
-    return found + [checks.finding("answers", rest, who) for who in cards[index + 1 :]]
+    found += [checks.finding(other, rest, cards[place]) for other in later if other in checks.OF_CARD]
+    return found + [checks.finding("answers", rest, who) for who in cards[place + 1 :]]
 
 
 # ---- The child ----
@@ -216,14 +266,21 @@ def _ask(wanted, send):
         found = [checks.driver_finding(CRITICAL, "version: %s" % machine.driver_version.reason)]
     if "devices" in wanted["checks"]:
         found.append(checks.device_finding(len(machine.cards), wanted["expect"]))
+    cards = machine.cards
+    try:
+        if cards and wanted.get("cards") is not None:
+            cards = machine.chosen(wanted.get("cards"))
+    except CommandError as error:
+        cards = []
+        found.append(checks.finding("devices", Outcome(CRITICAL, error.line)))
     send("findings", found)
-    send("cards", len(machine.cards))
+    send("cards", [card.index for card in cards])
     asked = []
 
     def asking(card, check):
-        send("asking", [card.index, check])
+        send("asking", [cards.index(card), check])
 
-    for card in machine.cards:
+    for card in cards:
         asking(card, "answers")
         who = checks.identity(card)
         send("identity", who)
@@ -236,11 +293,11 @@ def _ask(wanted, send):
             asked.append(card)
     for card, check, outcome in checks.among_outcomes(asked, names):
         send("findings", [checks.finding(check, outcome, checks.identity(card))])
-    if look is not None and len(machine.cards) < len(look.found):
-        for directory in driver_files.elsewhere(look):
+    if look is not None and (len(machine.cards) < len(look.found) or wanted.get("cards") is not None):
+        for directory in driver_files.elsewhere(look) if wanted.get("cards") is None else look.found:
             send("placed", directory)
     send(LOOKING, None)
-    for card in machine.cards if looks else ():
+    for card in cards if looks else ():
         asking(card, checks.PROCESSES)
         found = checks.look_outcomes(card, wanted["limits"], card not in asked)
         send("findings", [checks.finding(checks.PROCESSES, one, checks.identity(card)) for one in found])

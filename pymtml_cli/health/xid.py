@@ -13,7 +13,7 @@ import pymtml
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common import errors
 from pymtml_cli.common.errors import CommandError, called, reason
-from pymtml_cli.common.text import json, left, safe
+from pymtml_cli.common.text import counted, json, left, safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import Child, answer_parent
 from pymtml_cli.readings import driver_files
@@ -91,7 +91,7 @@ def _write(found, as_json, versions, follows=False, first=True):
             cells = [left("-" if line[name] is None else safe(line[name]), width) for name, width in COLUMNS.items()]
             sys.stdout.write("  ".join(cells).rstrip() + "\n")
         if strange and first:
-            sys.stderr.write("%s: %d record(s) are no XIDs of 256 bytes, and not understood\n" % (called(), strange))
+            sys.stderr.write("%s: %s not understood\n" % (called(), counted(strange, "record is", "records are")))
     sys.stdout.flush()
 
 

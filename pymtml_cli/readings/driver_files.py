@@ -301,7 +301,7 @@ def described(directory):
             continue
         known = form(content)
         if name == "event_report":
-            why = "%d record(s) are not those of 256 bytes that drivers have from 3.0.0 on" % content[1]
+            why = "records that are not the 256 bytes of drivers from 3.0.0 on: %d" % content[1]
         else:
             why = "begins with " + fit(safe(repr(content[:80])), 40)
             if len(content) >= LONGEST:

@@ -5,6 +5,7 @@ import sys
 import time
 
 import pymtml
+from pymtml_cli.common.text import counted
 from pymtml_cli.readings.devices import Unknown, ask, then
 from pymtml_cli.readings.table import mebibytes
 
@@ -108,7 +109,7 @@ def _who_sees():
 
 def unseen_text(number):
     """In words, that some processes could not be inspected, and who could."""
-    return "%d process%s could not be inspected (%s)" % (number, "" if number == 1 else "es", _who_sees())
+    return "%s could not be inspected (%s)" % (counted(number, "process", "processes"), _who_sees())
 
 
 def in_a_namespace_of_its_own(kind="pid"):

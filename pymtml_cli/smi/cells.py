@@ -1,12 +1,12 @@
 """What the tables of cards show, cell by cell, and how alarming it is."""
 
+from pymtml_cli.common.people import PLAIN, RED, YELLOW
 from pymtml_cli.common.text import fit, safe
 from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Unknown, then
 from pymtml_cli.readings.table import enabled, mebibytes, value_of
 
 HOT_CELSIUS, FULL_PERCENT = 80, 90  # warn from here on, if the card does not report its own limit
-RED, YELLOW, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[0m"
 
 
 class Cell:

@@ -78,6 +78,7 @@ def masked(text):
     )
     text = re.sub(r"init [\d.]+ ms, a memory query [\d.]+ ms", "init 1.2 ms, a memory query 0.002 ms", text)
     text = re.sub(r'("host": )"[^"]*"', r'\1"HOST"', text)
+    text = re.sub(r"(?m)^%s: " % re.escape(os.uname()[1]), "HOST: ", text)
     text = re.sub(r'("time": )"[^"]*"', r'\1"TIME"', text)
     text = re.sub(r"(?m)^(mthreads_collect_\w+) \d\S*$", r"\1 TIME", text)
     text = re.sub(r"(?m)e\+0(\d\d)$", r"e+\1", text)  # as older prometheus_client writes numbers

@@ -237,7 +237,7 @@ NAMED = [
     ("memory_temperature", "mtmlMemoryGetTemperature", "temperature of the memory", True),
     ("ecc", "mtmlMemoryGetEccMode", "ECC mode", False),
     ("ecc", "mtmlMemoryGetEccErrorCounter", "uncorrected memory errors", True),
-    ("aggregate_ecc", "mtmlMemoryGetEccErrorCounter", "uncorrected memory errors in its life", True),
+    ("aggregate_ecc", "mtmlMemoryGetEccErrorCounter", "lifetime uncorrected memory errors", True),
     ("pending_pages", "mtmlMemoryGetRetiredPagesPendingStatus", "pending pages", True),
     ("retired_pages", "mtmlMemoryGetRetiredPagesCount", "retired pages", True),
     ("links", "mtmlDeviceGetMtLinkSpec", "MtLinks", True),
@@ -254,14 +254,17 @@ def test_what_an_answer_is_called_that_does_not_come():
         for code in ("TIMEOUT", "NOT_SUPPORTED"):
             with pytest.MonkeyPatch.context() as patch:
                 one = finding_of(question, UNUSED + function + "=" + code, patch)
-            told = ("N/A", name + " not reported") if needed else ("OK", one.text)
+            told = ("N/A", name + ": not reported") if needed else ("OK", one.text)
             wanted = ("CRITICAL", name + ": Timeout") if code == "TIMEOUT" else told
             if (one.level, one.text) != wanted:
                 wrong.append("%s %s: %s, %s" % (function, code, one.level, one.text))
     assert not wrong, "\n".join(wrong)
 
 
-LOWER, OFF = "power limit of %d W, and 950 W on other cards", "ECC is off, but on for other cards"
+LOWER, OFF = (
+    "power limit is %d W; other cards of this name have 950 W",
+    "ECC is off; other cards of this name have it on",
+)
 
 
 @pytest.mark.parametrize(
@@ -368,7 +371,7 @@ def test_processes_that_nobody_tells(monkeypatch):
     with simulated.machine("s80"):
         for code in (pymtml.NVML_ERROR_TIMEOUT, pymtml.NVML_ERROR_NOT_SUPPORTED):
             found += [(one.level, one.text) for one in asked() if one.check == "processes"]
-    assert found == [("CRITICAL", "processes: Timeout"), ("N/A", "processes not reported")]
+    assert found == [("CRITICAL", "processes: Timeout"), ("N/A", "processes: not reported")]
 
 
 def test_which_check_is_asked_is_told_before():

@@ -107,7 +107,7 @@ def test_no_library(tmp_path):
     result = run_command("doctor", extra_environment={"PYMTML_LIBRARY": str(tmp_path / "none.so")})
     assert (result.returncode, result.stderr) == (2, "")
     assert "fail  init" in result.stdout and str(tmp_path) in result.stdout
-    assert result.stdout.endswith("verdict: pymtml does not work: see the first failure above\n")
+    assert result.stdout.endswith("verdict: pymtml does not work: 1 failure\n")
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_each_finding_is_there_before_the_next_is_looked_for(monkeypatch):
     with contextlib.redirect_stdout(Terminal()) as out:
         assert doctor.run([]) == 1
     assert out.flushed == (first, both)
-    assert out.getvalue() == both + "\nverdict: pymtml works in part: 1 warning(s) above\n"
+    assert out.getvalue() == both + "\nverdict: pymtml works in part: 1 warning\n"
 
 
 def test_another_pynvml_is_a_note():
@@ -193,7 +193,7 @@ def test_files_of_the_same_name_on_the_path(tmp_path, monkeypatch):
     texts = [text for _, text, _ in found["packages"]]
     assert status == 0
     assert "import pynvml finds %s, which belongs to no distribution" % (tmp_path / "pynvml.py") in texts
-    assert "%s is on the path as well, and is not used" % (tmp_path / "pymtml.py") in texts
+    assert "%s is also on the path and is not used" % (tmp_path / "pymtml.py") in texts
 
 
 def test_what_is_well_was_asked_and_answered(seen, tmp_path):
@@ -206,15 +206,15 @@ def test_what_is_well_was_asked_and_answered(seen, tmp_path):
     assert found["processes"] == [("OK", "GPU 0-1: all processes could be inspected", None)]
     names = [check for check in checks.OF_CARD if check != checks.PROCESSES]
     well, silent = [[check for check in names if (check in silent) == is_in] for is_in in (False, True)]
-    unreported = "GPU 0-1: %s not reported, or in part" % ", ".join(silent)
-    assert found["cards"] == [("OK", "GPU 0-1: %s in order" % ", ".join(well), None)]
+    unreported = "GPU 0-1: %s: not or only partly reported" % ", ".join(silent)
+    assert found["cards"] == [("OK", "GPU 0-1: %s: in order" % ", ".join(well), None)]
     assert found["unreported"] == [("N/A", unreported, None)]
     _, found = findings(faults="1.mtmlMemoryGetTemperature=NOT_SUPPORTED")
     assert sorted(text for check in ("cards", "unreported") for _, text, _ in found[check]) == [
-        "GPU 0-1: %s in order" % ", ".join(check for check in well if check != "temperature"),
+        "GPU 0-1: %s: in order" % ", ".join(check for check in well if check != "temperature"),
         unreported,
-        "GPU 0: temperature in order",
-        "GPU 1: temperature not reported, or in part",
+        "GPU 0: temperature: in order",
+        "GPU 1: temperature: not or only partly reported",
     ]
     status, found = findings(profile="s5000x8", set="*.retired_pages_pending=no;3.gpu_temperature=96")
     assert (status, levels(found, "temperature"), levels(found, "cards")) == (1, ["WARNING"], [])
@@ -270,7 +270,7 @@ def test_who_owns_files_of_the_same_name(monkeypatch):
     monkeypatch.setattr(doctor, "file_owners", lambda: None)
     rest = [tuple(one) for one in doctor.python_findings()][1:]
     of_none = "import pynvml finds /x/pynvml.py, which belongs to no distribution"
-    stands = "is on the path as well, and is not used"
+    stands = "is also on the path and is not used"
     assert rest == [
         ("NOTE", "packages", of_none, "`pymtml run PROGRAM` puts pymtml in its place"),
         ("NOTE", "packages", "%s %s" % (here, stands), "remove it"),
@@ -367,7 +367,7 @@ def test_functions_that_a_library_lacks(lacks, level, header, others, monkeypatc
     text = "%d of 116 functions of the header, %d of %d others; missing: %s"
     assert one[:3] == (level, "functions", text % (header, further - others, further, lacks[0]))
     named = "nvmlDeviceGetPcieReplayCounter" if others else "nvmlSystemGetDriverVersion"
-    assert one.next_step == "not reported, or in part: " + named
+    assert one.next_step == "not or only partly reported: " + named
     beside = "mtmlMemoryGetBandwidth"  # which functions name that do not rest on it
     assert doctor.resting_on([beside] + list(lacks)) == [named]
 
@@ -601,8 +601,8 @@ BESIDE = "--privileged and --device add nodes to those of the runtime"
         ("All", 1, "OK", "=All", None),
         ("0,1", 2, "OK", "=0,1", None),
         ("0, 1,,0", 2, "OK", "=0, 1,,0", None),
-        ("0,1", 1, "NOTE", "=0,1: 2 card(s) requested, but 1 node(s) are here", BESIDE),
-        ("0,1", 0, "WARNING", "=0,1: 2 card(s) requested, but 0 node(s) are here", "docker run --runtime=mthreads"),
+        ("0,1", 1, "NOTE", "=0,1: 2 cards requested; device nodes here: 1", BESIDE),
+        ("0,1", 0, "WARNING", "=0,1: 2 cards requested; device nodes here: 0", "docker run --runtime=mthreads"),
     ],
 )
 def test_what_a_container_asked_for(tree, monkeypatch, visible, nodes, level, text, step):

@@ -87,7 +87,7 @@ def test_a_state_that_is_not_known_is_not_called_well(status, text, proc):
 
 
 def test_a_driver_without_files_of_a_card(proc):
-    assert said("firmware") == ["N/A      firmware: GPU 0-1: not known, as the driver has no files of the card"]
+    assert said("firmware") == ["N/A      firmware: GPU 0-1: the driver has no files for this card"]
 
 
 BAD = "firmware: gpu01 (mtgpu.1): Firmware Status DEAD"

@@ -154,7 +154,7 @@ def test_the_card_at_which_the_driver_falls_silent_has_a_name(what, check_name, 
     result = shimmed(what, "--timeout", "1.5", "--skip", "pages,ecc")
     silent = "CRITICAL %s: GPU 2: %s" % (check_name, words)
     assert result.status == 2 and [line for line in result.lines if line.startswith("CRITICAL")] == [silent]
-    assert "OK       temperature: GPU 0-1: temperature below the limit" in result.lines
+    assert "OK       temperature: GPU 0-1: temperature is below the limit" in result.lines
     assert "N/A      processes: GPU 2: not queried, because GPU 2 does not answer" in result.lines
     assert "N/A      answers: GPU 3-7: not queried, because GPU 2 does not answer" in result.lines
     assert not [line for line in result.lines if line.startswith("OK") and "GPU 3" in line or "pages" in line]
@@ -169,7 +169,10 @@ def test_cards_that_differ_are_found_by_all_who_check(check, tmp_path):
     """A power limit of one card of eight, and its ECC."""
     machine = dict(profile="s5000x8", set="2.enforced_power_limit=200000;5.ecc_mode=DISABLE;*.retired_pages_pending=no")
     result = check(**machine)
-    power, ecc = "power limit of 200 W, and 950 W on other cards", "ECC is off, but on for other cards"
+    power, ecc = (
+        "power limit is 200 W; other cards of this name have 950 W",
+        "ECC is off; other cards of this name have it on",
+    )
     assert result.status == 1 and "WARNING  power: GPU 2: " + power in result.lines
     assert "WARNING  ecc: GPU 5: %s: `pymtml -i GPU -e 1` turns it on" % ecc in result.lines
     (one,) = [one for one in json.loads(check("--json", **machine).stdout)["findings"] if one["text"] == power]
@@ -456,7 +459,7 @@ def test_limits_of_a_file(check, tmp_path):
     result = check("--limits", str(file), set="0.gpu_temperature=40;1.gpu_temperature=39;1.pcie_replay_counter=1")
     assert not_well(result) == [
         "CRITICAL temperature: GPU 0: 40 C; the limit is 40 C",
-        "WARNING  pcie: GPU 1: 1 PCIe replay(s); the limit is 0",
+        "WARNING  pcie: GPU 1: PCIe replays: 1; the limit is 0",
     ]
     result = check("--limits", str(file), "--max-temperature", "41", set="*.gpu_temperature=40")
     assert not [line for line in not_well(result) if "temperature" in line]

@@ -91,6 +91,40 @@ def test_hot_and_full_are_colored_on_a_terminal():
     assert all(len(line) == 91 for line in plain(text).splitlines()[1:] if line)
 
 
+def test_people_read_the_verdict_first_and_what_is_well_last():
+    """Programs read the worst line first, and the others in the order of the checks; -q leaves out what is well."""
+    machine = dict(name="s3000x2", set="1.gpu_temperature=99;1.pci_cur_width=8")
+    status, text = Terminal("health", **machine).finish()
+    first, *rest = text.splitlines()
+    host = os.uname()[1]
+    assert (status, first) == (2, "%s: \x1b[31mCRITICAL: 1 critical finding, 1 warning\x1b[0m" % host)
+    hot, narrow = "temperature: GPU 1: 99 C; the limit is 85 C", "pcie: GPU 1: PCIe link is x8; the card supports x16"
+    assert rest[0] == "\x1b[31mCRITICAL\x1b[0m " + hot and rest[1].startswith("         -> look at fans")
+    assert rest[2] == "\x1b[33mWARNING\x1b[0m  " + narrow and rest[3].startswith("         -> reseat the card")
+    levels = [re.match(r"(?:\x1b\[2m)?(OK|N/A|NOTE) ", line).group(1) for line in rest[4:]]
+    assert levels == sorted(levels, key=("NOTE", "OK", "N/A").index) and set(levels) == {"NOTE", "OK", "N/A"}
+    assert Terminal("health", "-q", **machine).finish()[1].splitlines() == [first] + rest[:4]
+    for_programs = run_command("health", **machine).stdout.splitlines()
+    assert for_programs[:2] == ["CRITICAL " + hot, "OK       driver: answers"]
+    assert run_command("health", "-q", **machine).stdout.splitlines() == ["CRITICAL " + hot, "WARNING  " + narrow]
+    assert Terminal("health", "-q", "-i", "0", **machine).finish() == (
+        0,
+        host + ": \x1b[32mOK: no problems found\x1b[0m\n",
+    )
+    assert run_command("health", "-q", "-i", "0", **machine).stdout == ""
+    missing = run_command("health", "-i", "7", **machine)
+    text = "CRITICAL devices: there is no card 7; pymtml -L lists cards 0 to 1"
+    assert (missing.returncode, missing.stdout.splitlines()[0], missing.stderr) == (2, text, "")
+
+
+def test_people_read_doctor_s_verdict_first_and_what_it_waits_for():
+    status, text = Terminal("doctor", "-q", "--timeout", "2.5", name="s3000x2", latency_ns=10**10).finish()
+    waits, first, failed, step = text.splitlines()
+    assert (status, waits) == (2, "asking the driver, which may take up to 2.5 seconds ...")
+    assert first == "%s: \x1b[31mpymtml does not work: 1 failure\x1b[0m" % os.uname()[1]
+    assert failed == "\x1b[31mfail\x1b[0m  driver     no answer within 2.5 seconds" and step.strip().startswith("-> ")
+
+
 @pytest.mark.parametrize("extra", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_no_color_where_nobody_wants_it(extra):
     status, text = Terminal(name="s3000x2", set=HOT, extra_environment=extra).finish()

@@ -1,0 +1,46 @@
+"""What only somebody at a terminal gets: a verdict first, color, and a word about what takes long."""
+
+import contextlib
+import os
+import sys
+
+RED, YELLOW, GREEN, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
+# Levels of findings, the worst first, and how they are shown
+COLORS = {"CRITICAL": RED, "WARNING": YELLOW, "NOTE": "", "OK": DIM, "N/A": DIM}
+LONG = 2  # seconds after which somebody asks what is going on
+
+
+def paints():
+    """Whether a terminal is to have colors."""
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def _painted(color, text):
+    return color + text + PLAIN if color and paints() else text
+
+
+def verdict(host, level, text, findings, quiet=False):
+    """Print the verdict on a host, then findings as (level, text), the worst first; ``quiet``: only what is wrong."""
+    sys.stdout.write("%s: %s\n" % (host, _painted(GREEN if level == "OK" else COLORS[level], text)))
+    for one, color in COLORS.items():
+        for text in [text for level, text in findings if level == one and (not quiet or color in (RED, YELLOW))]:
+            word, blank, rest = text.partition(" ")
+            text = _painted(DIM, text) if color == DIM else _painted(color, word) + blank + rest
+            sys.stdout.write(text + "\n")
+
+
+@contextlib.contextmanager
+def saying(text, seconds=LONG):
+    """Say on stderr, if that is a terminal, what is being done, should it take longer (a context manager)."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from threading import Timer
+
+    timer = Timer(seconds, sys.stderr.write, ["%s ...\n" % text])
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
