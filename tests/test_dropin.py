@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import shutil
 import signal
 import struct
 import subprocess
 import sys
+import textwrap
 import time
 import types
 from importlib.machinery import ModuleSpec
@@ -443,6 +445,7 @@ def test_the_marks_of_an_nvidia_driver(platform, environment, mark, monkeypatch)
 
 UNRELATED = """
 import sys
+import textwrap
 sys.path.insert(0, %r)
 before = set(sys.modules)
 from pymtml_dropin import install
@@ -561,8 +564,17 @@ def test_nothing_is_left_on_disk(command, variables, tmp_path):
     assert [os.stat(folder).st_mtime_ns for folder in folders] == stamps
 
 
-@pytest.mark.parametrize("program, said", [("data", "Permission denied"), ("empty", "Exec format error")])
+@pytest.mark.parametrize(
+    "program, said",
+    [
+        ("data", "Permission denied"),
+        ("empty", "Exec format error"),
+        ("script", "/no/such/sh, which its first line names, is not there"),
+    ],
+)
 def test_what_the_system_does_not_start(command, variables, tmp_path, program, said):
+    (tmp_path / "script").write_text("#!/no/such/sh -e\n")
+    (tmp_path / "script").chmod(0o755)
     (tmp_path / "data").write_text("")
     (tmp_path / "empty").write_text("")
     (tmp_path / "empty").chmod(0o755)
@@ -624,6 +636,16 @@ def test_nvidia_smi_takes_nothing_else_of_its_folder(site_folder, variables, tmp
     for program in (shim, alone):
         said = run(program + ["health", "--help"], variables, tmp_path)
         assert said.startswith("usage: nvidia-smi health ")
+
+
+def test_an_nvidia_smi_without_a_shell(variables, tmp_path):
+    """As docs/drop-in.md has it."""
+    with open(os.path.join(simulated.ROOT, "docs", "drop-in.md"), encoding="utf-8") as page:
+        lines = re.search(r"(?m)^ +#!/usr/bin/python3\n((?: +[a-z].*\n)+)", page.read()).group(1)
+    script = tmp_path / "nvidia-smi"
+    script.write_text("#!%s\n%s" % (sys.executable, textwrap.dedent(lines)))
+    script.chmod(0o755)
+    assert run([str(script), "health", "--help"], variables, tmp_path).startswith("usage: nvidia-smi health ")
 
 
 NOT_THERE = "No module named 'pynvml'"

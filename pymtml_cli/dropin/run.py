@@ -72,6 +72,11 @@ def shim_problem():
             os.chmod(shim, 0o755)
         except OSError:
             return "no program could run %s; as its owner: chmod +x" % shim
+    if os.name == "posix" and not os.path.exists(first_words(shim)[0]):
+        return (
+            "--nvidia-smi needs %s, which is not there; docs/drop-in.md has an nvidia-smi without a shell"
+            % first_words(shim)[0]
+        )
     return None
 
 
@@ -83,15 +88,20 @@ def find(program, path):
     return shutil.which(program, path=os.pathsep.join([beside, path]))
 
 
-def ignores_environment(program):
-    """The option in a script's first line that makes Python ignore PYTHONPATH, or None."""
+def first_words(program):
+    """The interpreter in a script's first line and its options (list of str); empty for any other file."""
     try:
         with open(program, "rb") as file:
             line = file.readline(1000)
     except OSError:
-        return None
-    words = line.decode("utf-8", "replace").split()
-    if not line.startswith(b"#!") or not any("python" in os.path.basename(word) for word in words):
+        return []
+    return os.fsdecode(line[2:]).split() if line.startswith(b"#!") else []
+
+
+def ignores_environment(program):
+    """The option in a script's first line that makes Python ignore PYTHONPATH, or None."""
+    words = first_words(program)
+    if not any("python" in os.path.basename(word) for word in words):
         return None
     return next((word for word in words[1:] if re.match("-(?!-).*[EI]", word)), None)
 
@@ -170,4 +180,7 @@ def run(arguments):
     try:
         return start(file, command, variables)
     except OSError as error:
-        return complain("cannot run %s: %s" % (file, error.strerror), NOT_EXECUTABLE)
+        reason, words = error.strerror, first_words(file)
+        if isinstance(error, FileNotFoundError) and words:
+            reason = "%s, which its first line names, is not there" % words[0]
+        return complain("cannot run %s: %s" % (file, reason), NOT_EXECUTABLE)

@@ -115,6 +115,10 @@ def test_the_shim_of_an_unpacked_wheel(tmp_path, monkeypatch, started):
     monkeypatch.setattr(pymtml_dropin, "__file__", str(tmp_path / "__init__.py"))
     assert invoke("run", "--nvidia-smi", "-c", "pass").stderr == "" and len(started) == 1
     assert os.access(str(shim), os.X_OK)
+    shim.write_text("#!/no/such/sh\n")  # as in an image without a shell
+    result = invoke("run", "--nvidia-smi", "-c", "pass")
+    said = "pymtml: --nvidia-smi needs /no/such/sh, which is not there; "
+    assert (result.status, len(started)) == (126, 1) and result.stderr.startswith(said)
     shim.chmod(0o644)
     monkeypatch.setattr(os, "chmod", lambda *_: open("/proc/no/such"))
     result = invoke("run", "--nvidia-smi", "-c", "pass")
