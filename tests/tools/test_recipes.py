@@ -85,8 +85,37 @@ SUBCOMMAND = [
     above("docs/command.md", "## metrics\n", "## hello\n\nSays hello.\n\n"),
     above("tests/cli/expected/help.txt", "$ pymtml labels --help\n", "$ pymtml hello --help\n\n"),
 ]
-FILES = "checks compare completion distinct_values doctor health hostfacts json metrics plausible query rooms".split()
-LONG = "sick or hurt or odd_places or cut_off"  # in these files, and know no single reading
+# The tests that know all readings, series and checks, by file of tests/cli.
+OF_COMMAND = {
+    "checks": "limits_in_the_documents the_questions_call_many_functions a_sound_machine_is_ok no_failure_is_called_ok "
+    "both_sides_of_each_edge each_question_has_an_edge a_number_that_cannot_be_is_never_ok",
+    "compare": "what_tells_machines_apart each_key_of_the_schema_is_compared_or_left_out",
+    "completion": "everything_is_in_the_script the_words_that_are_offered_are_those_that_the_command_takes "
+    "all_options_that_help_names_are_offered",
+    "distinct_values": "every_field sections xml json metrics columns_of_dmon other_machines capture",
+    "doctor": "text_and_json_say_the_same what_is_well_was_asked_and_answered",
+    "hostfacts": "numbers_in_what_health_says",
+    "json": "all_documents_speak_one_dialect views_have_what_the_whole_has",
+    "metrics": "series_are_those_of_the_table how_many_series_a_card_has the_checks_of_a_card "
+    "the_page_in_the_documents_has_every_series a_number_that_cannot_be_is_no_value",
+    "plausible": "no_output_has_a_number_that_cannot_be",
+    "query": "fields_have_the_recorded_unit fields_have_their_other_names help_lists_fields_in_the_recorded_order "
+    "every_field_answers_or_is_unknown",
+    "rooms": "what_a_room_knows",
+}
+OF_CARD = """tests/test_cards.py tests/test_readme.py::test_no_number_of_a_document_is_stale
+simulator/python/tests/test_promise.py::test_promise simulator/tests/test_profiles.py::test_the_shipped_profiles
+simulator/tests/test_profiles.py::test_cards_in_readme simulator/tests/test_profiles.py::test_identities_differ
+simulator/tests/test_profiles.py::test_text_of_every_key_comes_back[n1]
+tests/cli/test_capture.py::test_a_captured_machine_answers_as_the_original[n1]
+tests/cli/test_capture.py::test_the_generation_follows_from_the_pci_id"""
+OF_NVIDIA_ML_PY = """tests/test_surface.py tests/tools/test_coverage_doc.py::test_every_refusal_has_its_reason
+tests/tools/test_coverage_doc.py::test_every_public_function_has_its_line
+tests/tools/test_coverage_doc.py::test_what_is_said_to_answer_does_and_nothing_else
+tests/test_readme.py::test_the_version_of_nvidia_ml_py tests/test_readme.py::test_no_number_of_a_document_is_stale
+tests/test_dropin_metadata.py::test_the_version_is_the_one_whose_names_are_here
+tests/test_function_pointers.py::test_every_function_that_nvidia_ml_py_asks_for_is_there
+tests/test_function_pointers.py::test_as_nvidia_ml_py_calls_them[distinct.ini-byref]"""
 
 
 class Copy(next_mtml.Copy):
@@ -111,29 +140,25 @@ class Copy(next_mtml.Copy):
             assert status == 0, output[-3000:]
 
 
-@pytest.fixture
-def copy(tmp_path):
-    return Copy(tmp_path / "project")
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """One for all of them: a test leaves what it did."""
+    return Copy(tmp_path_factory.mktemp("recipes") / "project")
 
 
-def test_a_reading_with_everything(copy):
-    """A field, lines of -q and -x, a key of --json, a series and a check: five files, fifteen lines."""
+def test_a_reading_with_everything_and_a_subcommand(copy):
+    """The reading, a field, lines of -q and -x, a key of --json, a series and a check: five files, fifteen lines."""
     assert len({name for name, _, _ in READING}) <= 5 and copy.follow(READING) <= 15
+    copy.follow(SUBCOMMAND)
+    copy.write("pymtml_cli/smi/hello.py", HELLO)
     copy.make("counts", "checks", "keys", "series", "expected", "screens")
     assert re.search(r"\n +Host Max +: [45]\n", copy.read("tests/cli/expected/details.txt"))
     assert "| `mthreads_gpu_pcie_generation_host` | gauge | | Greatest" in copy.read("docs/metrics.md")
     written = copy.read("docs/command.md")
     assert "| `port` | WARNING: an old port |" in written and "`host_generation`" in written
-    status, output = copy.test("-k", "not (%s)" % LONG, *("tests/cli/test_%s.py" % name for name in FILES))
-    assert status == 0, output[-5000:]
-
-
-def test_a_subcommand(copy):
-    copy.follow(SUBCOMMAND)
-    copy.write("pymtml_cli/smi/hello.py", HELLO)
-    copy.make("expected")
     assert "--name NAME  who" in copy.read("tests/cli/expected/help.txt")
-    status, output = copy.test("tests/cli/test_expected.py", "tests/cli/test_completion.py", "tests/cli/test_rooms.py")
+    tests = ["tests/cli/test_%s.py::test_%s" % (file, name) for file in OF_COMMAND for name in OF_COMMAND[file].split()]
+    status, output = copy.test(*tests)
     assert status == 0, output[-5000:]
 
 
@@ -154,10 +179,7 @@ def test_a_card(copy):
     assert copy.python("simulator/python/tests/test_promise.py")[0] == 0
     copy.make("counts", "json", "support")
     assert '127: "NEXT"' in copy.read("pymtml_cli/capture.py")
-    tests = (
-        "tests/test_cards.py tests/cli/test_capture.py simulator/tests/test_profiles.py tests/test_readme.py".split()
-    )
-    status, output = copy.test(*tests, "simulator/python/tests/test_promise.py")
+    status, output = copy.test(*OF_CARD.split())
     assert status == 0, output[-5000:]
 
 
@@ -184,6 +206,5 @@ def test_an_nvidia_ml_py(copy, tmp_path):
     assert copy.generate(names=["errors", "vocabulary", "catalogue", "refusals", "coverage"]) == (0, "")
     copy.make("version", "counts")
     assert "nvidia-ml-py==99.1.2" in copy.read("pyproject.toml")
-    tests = "tests/test_surface.py tests/test_readme.py tests/test_dropin_metadata.py tests/tools/test_coverage_doc.py"
-    status, output = copy.test(*tests.split(), "tests/test_function_pointers.py", "-k", "not process or News")
+    status, output = copy.test(*OF_NVIDIA_ML_PY.split())
     assert status == 0, output[-5000:]
