@@ -167,6 +167,7 @@ def test_handles_that_an_interrupted_shutdown_left_end_with_the_next_init():
     assert step > 20 and left > 2
 
 
+@pytest.mark.skipif(FREE_THREADED, reason="without a GIL C is kept while there are other threads, who could fill it")
 def test_a_slot_that_is_filled_during_a_last_shutdown_is_looked_for_again(monkeypatch):
     """Whoever has filled it has a pointer of C: the library is not ended before nobody has."""
     looks, frames = [], sys._current_frames

@@ -336,7 +336,7 @@ def test_where_a_lock_is(user, run, folder, path, monkeypatch):
     "executable, why",
     [
         ("", "(No such file or directory|Permission denied)"),
-        ("/nowhere/python", "No such file or directory"),
+        ("/nowhere/python", "No such file or directory(: '/nowhere/python')?"),  # 3.7 names it
         ("nul\0", "embedded null byte"),
     ],
 )

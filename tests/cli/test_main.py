@@ -60,7 +60,7 @@ def test_another_module_that_is_missing_is_named(tmp_path):
 
 
 LOADED = """
-import sys, pymtml
+import sys, time, pymtml  # time is part of the interpreter from 3.8 on
 before = set(sys.modules)
 sys.argv[0] = "pymtml"
 from pymtml_cli.main import main
