@@ -107,8 +107,8 @@ MINUTES ?= 5
 empty :=
 PYENV := $(subst $(empty) ,:,$(wildcard $(HOME)/.pyenv/versions/*/bin))
 
-test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found; PYTHONS="..." (slow)
-	PATH="$(PATH):$(PYENV)" $(BIN)/nox --session tests
+test-all: sim $(STAMP) ## Run the tests under every CPython from 3.7 on, and PyPy, that is found, those of the command under three; PYTHONS="..." (slow)
+	PATH="$(PATH):$(PYENV)" $(BIN)/nox --session tests command
 
 install-ways: sim build ## Install and run the wheel in each way of docs/install.md, and write its table (slow)
 	PATH="$(PATH):$(PYENV)" tools/install_ways.sh

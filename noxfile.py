@@ -3,6 +3,7 @@
 import datetime
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree
@@ -38,6 +39,22 @@ def tests(session):
         note(session.run("python", "-c", NAME, silent=True).strip(), passed, skipped, failed)
     if failed:
         session.error("%d tests failed" % failed)
+
+
+def installed(version):
+    """Whether an interpreter is a CPython of the usual build that is found here."""
+    return version[-1].isdigit() and bool(shutil.which(version if os.sep in version else "python" + version))
+
+
+FOUND = [version for version in VERSIONS if installed(version)]
+
+
+@nox.session(python=sorted({FOUND[0], FOUND[len(FOUND) // 2], FOUND[-1]}, key=FOUND.index) if FOUND else [])
+def command(session):
+    """Run the tests of the command under the oldest interpreter that is found, the newest, and one between."""
+    session.install("--upgrade", "pip")
+    session.install("--editable", ".[metrics,test]")
+    session.run("python", "-m", "pytest", "-q", "-rfEs", *(session.posargs or ["tests/cli"]))
 
 
 @nox.session(python=False, default=False)
