@@ -35,6 +35,19 @@ class Parser(argparse.ArgumentParser):
         read = argument_type(least, most, whole)
         self.add_argument(option, type=read, metavar=metavar, default=default, help=help)
 
+    def add_loop(self):
+        """The options -l and -c."""
+        self.add_argument(
+            "-l",
+            "--loop",
+            nargs="?",
+            type=argument_type(0.1, 10**6, False),
+            const=5,
+            metavar="SECONDS",
+            help="repeat (default: every 5 s)",
+        )
+        self.add_number("-c", "N", 1, 2**31, "with -l: stop after N samples", 0)
+
     def add_file(self, option, help, to=None):
         """An option that names a file, for this parser or a group of it."""
         (to or self).add_argument(option, type=file_name, metavar="FILE", help=help)

@@ -54,6 +54,7 @@ SUBCOMMANDS = {
     "power-smoothing": _refused("power smoothing, which these cards do not have"),
     "prm": _refused("PRM registers, which these cards do not have"),
     "xid": Subcommand("health.xid", "errors that the driver has recorded, the oldest first"),
+    "ps": Subcommand("ps", "who uses which card: users, memory, command lines"),
     "run": Subcommand("dropin.run", "run a program with pymtml in place of pynvml"),
 }
 

@@ -10,6 +10,7 @@ import importlib
 import pymtml
 from pymtml_cli import capture, completion, language
 from pymtml_cli import main as main_module
+from pymtml_cli import ps
 from pymtml_cli.common import cgroup, errors, files, hints, samples, text
 from pymtml_cli.common.errors import OTHER, CommandError
 from pymtml_cli.common.numeric import number
@@ -31,7 +32,7 @@ from pymtml_cli.metrics import serve as metrics_server
 from pymtml_cli.metrics import write as metrics
 from pymtml_cli.readings import devices
 from pymtml_cli.readings import driver_files as driver
-from pymtml_cli.readings import processes, topology
+from pymtml_cli.readings import processes, topology, users
 from pymtml_cli.readings.devices import Machine, Moment, Unknown
 from pymtml_cli.readings.processes import compute_processes
 from pymtml_cli.readings.table import READINGS, SERIES

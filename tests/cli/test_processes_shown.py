@@ -5,16 +5,18 @@ import fcntl
 import json
 import os
 import pty
+import pwd
 import re
 import subprocess
 import sys
+import time
 import types
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 import simulated
 from command import COMMAND, command_environment, invoke
-from inside import Machine, cgroup, processes
+from inside import Machine, cgroup, processes, ps, users
 from mtml_simulator import driver_files
 from test_process_memory import ask_nodes, short_folder  # noqa: F401 (a fixture)
 
@@ -365,3 +367,44 @@ def test_whose_a_process_is(proc, text):
 
 def test_a_process_that_is_gone_belongs_to_nobody(proc):
     assert cgroup.owner(78) == ("", "", "")
+
+
+def test_who_uses_which_card(proc, monkeypatch):
+    """ps: from /proc; what is missing there is a dash, and null in JSON."""
+    me, pod = pwd.getpwuid(os.geteuid()).pw_name, "0f1e2d3c-1234-1234-1234-123456789abc"
+    for pid, node in ((1000, "mtgpu.0"), (1001, "mtgpu.0"), (1002, "mtgpu.2")):
+        driver_files.write_process(str(proc), pid, ["/opt/train", "--name", "模型", "a\x1bb"], "/dev/" + node)
+    (proc / "stat").write_text("cpu 1 2\nbtime 1764940000\n")
+    ticks, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
+    fields = [0] * 8 + [150 * ticks, 50 * ticks] + [0] * 6 + [2000 * ticks, 0, (3 << 20) // page]
+    (proc / "1001" / "stat").write_text("1001 (a ) b) S 0 " + " ".join(map(str, [0] + fields)))
+    group = "0::/kubepods/pod%s/%s\n" % (pod, "ab" * 32)
+    (proc / "1001" / "cgroup").write_text(group)
+    monkeypatch.setattr(users, "time", types.SimpleNamespace(time=lambda: 1764942400.0))
+    clock = types.SimpleNamespace(localtime=time.gmtime, gmtime=time.gmtime, strftime=time.strftime)
+    monkeypatch.setattr(ps, "time", clock)
+    with simulated.machine("s3000-mpc"):
+        text, document = invoke("ps"), json.loads(invoke("ps", "--json", "-i", "0").stdout)
+        looped = invoke("ps", "-i", "1", "-l", "0.1", "-c", "2", "--json").lines
+    command = "/opt/train --name 模型 a\\x1bb"
+    blank = " " * (len(me) - 4)
+    assert text.lines == [
+        "GPU   PID  USER%s  GPU-MEM  GPU%%  HOST-MEM  CPU%%             SINCE  OWNER%s  COMMAND" % (blank, " " * 35),
+        "  0  1000  %s        -     -         -     -                 -  -%s  %s" % (me, " " * 39, command),
+        "  0  1001  %s        -     -      3MiB    50  2025-12-05 13:40  pod %s  %s" % (me, pod, command),
+        "0.0  1002  %s        -     -         -     -                 -  -%s  %s" % (me, " " * 39, command),
+    ]
+    first, second, _ = document["devices"][0]["processes"]["list"]
+    known = dict(user=me, command=command, host_memory_bytes=3 << 20, cpu_percent=50.0, pod=pod, container="ab" * 6)
+    known.update(job=None, started="2025-12-05T13:40:00Z", gpu_percent=None, pid=1001)
+    assert {key: second[key] for key in known} == known
+    assert {first[key] for key in set(known) - {"pid", "user", "command"}} == {None}
+    assert [json.loads(line)["devices"][0]["index"] for line in looped] == [1, 1]
+
+
+def test_ps_says_where_others_may_be(proc, hidden):
+    hidden(3)
+    with simulated.machine("s80"):
+        assert invoke("ps").stdout == "No process visible to you; 3 could not be inspected (%s)\n" % step()
+        add(proc, 20, "/dev/mtgpu.0")
+        assert invoke("ps").lines[2:] == ["There may be others: 3 processes could not be inspected (%s)" % step()]
