@@ -1,13 +1,43 @@
 """docs/programs.md is the table of a good run of the programs that the suite has, at the versions it pins."""
 
 import copy
+import re
 
 import program_set
 import pytest
+import row_files
 import write_table
 
 DOCUMENT = write_table.read()
 PACKAGE = program_set.GPUSTAT.package
+
+# A quantity in the words of a row: what a row that has it compares, as its last lines name it.
+QUANTITIES = {
+    "names?|identity|model": "name",
+    "UUIDs?|identity": "uuid",
+    "utilization|load": "utilization|load",
+    "memory": "memory|mib|_mb|free|share|held|total",
+    "temperatures?": "temperature",
+    "power|watts": "power|watts",
+    "power limit": "limit",
+    "clock": "clock",
+    "clocks": "gpu_clock.*memory_clock",
+    "fan": "fan_speed",
+    "PCI (id|address)": "bus_id|pci_sbdf",
+}
+# Words that are no quantity: "MTML's names", "a load that changes", "names all of them", "by UUID".
+OTHERWISE = r"`[^`]*`|'s names|load that changes|names all|by UUID"
+
+
+@pytest.mark.parametrize("case", row_files.cases("rows.txt"), ids=lambda case: case["shows"])
+def test_a_row_compares_what_it_names(case):
+    words = re.sub(OTHERWISE, "", case["shows"])
+    named = [quantity for quantity in QUANTITIES if re.search(r"\b(%s)\b" % quantity, words)]
+    missing = [quantity for quantity in named if not re.search(QUANTITIES[quantity], case["expected"])]
+    assert not missing, "%s: compare it, or do not name it: %s" % (case["program"].package, ", ".join(missing))
+    assert not re.search(r"field by field|the same (metrics|in)", words), "name the quantities"
+    counted = re.search(r"len\(gpu\) ==|^clearml\(", case["code"][len(row_files.ASKING) :], re.MULTILINE)
+    assert counted or "every field" not in words, "see that there are no more fields"
 
 
 def test_table_is_that_of_the_programs():

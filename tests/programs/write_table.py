@@ -15,10 +15,11 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TABLE = os.path.join(ROOT, "docs", "programs.md")
 HEAD = """# Programs that run on pymtml
 
-Programs as their users install them, run on eight simulated MTT S5000 with pymtml as their `pynvml` (by `PYTHONPATH`,
-one of the [three ways](drop-in.md)). What they show was compared with the simulated values of all eight, on two
-machines whose numbers all differ. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a stand-in for NVML
-that describes the same machine; both displays must agree.
+Programs as their users install them, run on simulated machines with pymtml as their `pynvml` (by `PYTHONPATH`, one of
+the [three ways](drop-in.md)). What they show was compared with the simulated values: in most rows on eight MTT S5000,
+three times (as shipped, with other numbers, and with a library that has only the functions of MTML's header), in rows
+about a certain situation on a machine that is in it. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a
+stand-in for NVML that describes the same machine; both displays must agree.
 
 | run as | means |
 |---|---|
@@ -27,9 +28,14 @@ that describes the same machine; both displays must agree.
 | files | it needs a GPU stack: its files that query GPUs ran on the CPU build of torch, with empty parent packages |
 | imitation | it could not be installed: the suite repeats the calls that it makes |
 
-"Energy" marks a counter that MTML lacks: `PYMTML_ENERGY=sample` makes pymtml provide it.
+| in the last column | means |
+|---|---|
+| Energy | it reads a counter that MTML lacks; `PYMTML_ENERGY=sample` provides one |
+| Memory | it shows the memory of processes only if the kernel driver reports it |
+| Limit | it shows a power limit only if the library reports one, for which the header of MTML 2.2.0 has no function |
 
 Written by the last run of `make test-programs`, on {date} with {python}, {system}.
+Rows that changed since then ran by themselves.
 
 | program | version | run as | shown and checked | missing, and why |
 |---|---|---|---|---|
