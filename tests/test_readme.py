@@ -70,6 +70,23 @@ def test_the_quick_start_prints_what_follows_it(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["README.md", "README_CN.md"])
+def test_commands_and_the_second_program_print_what_follows_them(name):
+    """On an MTT S80; the first line of gpustat has host and time."""
+    text, environment = read(name), simulated.environment("s80", frozen=True)
+    commands = re.findall(r"(?s)\n    pymtml ([^\n]*)\n\n```text\n(.*?)```", text)
+    programs = re.findall(r"(?s)```python\n([^`]*)```\n\n```text\n(.*?)```", text)
+    assert (len(commands), len(programs)) == (2, 1)
+    runs = [(["-m", "pymtml", *words.split()], output) for words, output in commands]
+    runs += [(["-c", program], output) for program, output in programs]
+    for arguments, output in runs:
+        if "gpustat" in arguments and not shutil.which("gpustat", path=os.path.dirname(sys.executable)):
+            continue  # extra demo
+        shown = simulated.run([sys.executable] + arguments, env=environment).stdout
+        first = int("gpustat" in arguments)
+        assert [line.rstrip() for line in shown.splitlines()[first:]] == output.splitlines()[first:]
+
+
+@pytest.mark.parametrize("name", ["README.md", "README_CN.md"])
 def test_version_and_date_are_those_of_the_changelog(name):
     version, date = re.search(r"(?m)^## (\d+\.\d+\.\d+) \((\d{4}-\d\d-\d\d)\)$", read("CHANGELOG.md")).groups()
     assert version == pymtml.__version__
