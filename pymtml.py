@@ -1635,6 +1635,8 @@ class _Native:
         self.inherited = inherited  # that of a process which this one was forked from: C may hold it, too
         self.cell = _Pointer()  # where C writes the pointer to the library
         self.answers: "list[int]" = []  # statuses: that of mtmlLibraryInit, then one for each mtmlLibraryShutDown
+        self.files: "list[_Any]" = [] if inherited is None else inherited.files  # as _devices_open has them
+        self.turn = 0
 
     @property
     def held(self):
@@ -1643,7 +1645,9 @@ class _Native:
 
     def start(self):
         """Initialize C; return an MTML status."""
+        before = _devices_open()
         _record(self.answers, _c.mtmlLibraryInit, self.cell)
+        self.files = self.files + sorted(_devices_open() - before)
         # After success with a NULL library there is no pointer with which C could be shut down.
         return self.answers[0] or (MTML_SUCCESS if self.cell[0] else MTML_ERROR_UNKNOWN)
 
@@ -1653,7 +1657,23 @@ class _Native:
             return _FUNCTION_NOT_FOUND
         _record(self.answers, _c.mtmlLibraryShutDown, _pointer_to(self.cell[0]))
         _session.was_shut_down = _session.was_shut_down or not self.held
+        if not self.held:
+            self.files = [] if self.inherited is None else self.inherited.files
         return self.answers[-1]
+
+    def lost(self):
+        """Why the library can be neither used nor shut down (str): a file of its own is not what it was; or None."""
+        return next(filter(None, map(_lost_file, self.files)), None)
+
+    def lost_in_turn(self):
+        """The same for an init, which must be quick: it looks at one file, the next init at the next one."""
+        files = self.files
+        if not files:
+            return None
+        lost = _lost_file(files[self.turn % len(files)])
+        if lost is None:
+            self.turn += 1
+        return lost
 
     def answer(self):
         """MTML status of the cheapest C call: whether the library works as it is."""
@@ -1661,6 +1681,46 @@ class _Native:
             return MTML_ERROR_RESOURCE_IS_BUSY
         status = _plain_status("mtmlLibraryCountDevice", _pointer_to(self.cell[0]), _UInt())
         return MTML_SUCCESS if status == _FUNCTION_NOT_FOUND else status
+
+
+_LOST_FILE = (
+    "descriptor %d, which the driver's library opened, was closed or is another file now, so that the library can"
+    " neither be used nor shut down in this process: a program that daemonizes, or closes files that it has not opened,"
+    " must initialize after that only, or set PYMTML_KEEP_LIBRARY=0 and shut down before"
+)
+
+
+def _lost_file(file):
+    """Why the library that opened a file cannot be used (str), if its descriptor is closed or another file; or None."""
+    number, identity = file
+    try:
+        return None if os.fstat(number)[1:3] == identity else _LOST_FILE % number
+    except OSError:
+        return _LOST_FILE % number
+
+
+_NO_DEVICES = ("/dev/null", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts/")
+
+
+def _devices_open():
+    """(descriptor, (inode, device)) of the device files that this process has open (set); without /proc, none.
+
+    What another thread opens meanwhile is none of the library's. So where there are others, only GPUs' nodes count.
+    """
+    found, alone = set(), len(sys._current_frames()) == 1
+    try:
+        for name in os.listdir("/proc/self/fd"):
+            try:
+                path = os.readlink("/proc/self/fd/" + name)
+                if path.startswith("/dev/") and (
+                    os.path.basename(path).startswith(_NODE_STEMS) if not alone else not path.startswith(_NO_DEVICES)
+                ):
+                    found.add((int(name), os.fstat(int(name))[1:3]))
+            except OSError:
+                continue  # such as that of the look itself
+    except OSError:
+        pass
+    return found
 
 
 def _record(answers, function, *arguments):
@@ -1876,6 +1936,7 @@ def _mtmlGetFunctionPointer(name):
 #   no life, C not initialized --init--------------------------> life 1, C initialized
 #   life n     --init / shutdown, not the last one-------------> life n + 1 / n - 1
 #   life 1     --nvmlShutdown, or a query may be running-------> no life, C kept
+#   no life, C kept --init, a file of C's is closed------------> error, C kept: it would act on another file
 #   no life, C kept --init, and C answers one question---------> life 1, with new handles
 #   no life, C kept --init, C does not answer, no query--------> C shut down, C initialized, life 1
 #   life 1     --mtmlLibraryShutDown, no query-----------------> no life, C not initialized
@@ -1926,6 +1987,9 @@ def _start(check):
         return life
     check(_load(), _session.load_report)
     _retire_last_life()
+    lost = _session.native.lost_in_turn()
+    if lost:
+        check(MTML_ERROR_UNKNOWN, lost)
     status = _session.native.answer()
     if status and _session.native.held and not _is_quiet(caller):
         check(status, "it has to be restarted, but an earlier query is still running: try again when that has returned")
@@ -1952,7 +2016,7 @@ def _stop(check, ends):
     check(_FUNCTION_NOT_FOUND if ends and "mtmlLibraryShutDown" not in _functions else MTML_SUCCESS)
     _session.life = None
     _retire_last_life()
-    status = _session.native.stop() if ends and _is_quiet(caller) else MTML_SUCCESS
+    status = _session.native.stop() if ends and _is_quiet(caller) and not _session.native.lost() else MTML_SUCCESS
     if status:  # C refused: the last reference stays, so that the shutdown can be tried again
         life.connect(_session.native)
         _session.life = life
@@ -2262,6 +2326,16 @@ def _keep(device, slot, value):
     if life is not None:
         _fill(life, device, slot, value)
     return value
+
+
+def _identifies(text):
+    """Whether a text tells a device from others; a card that comes up may have an empty one, or zeros."""
+    return bool(text.strip("0-"))
+
+
+def _keep_identity(device, slot, text):
+    """As _keep, for a text that is asked again while it is none yet."""
+    return _keep(device, slot, text) if _identifies(text) else text
 
 
 def _device_at(address):
@@ -4647,9 +4721,17 @@ def _pci(device):
     return pci
 
 
+def _address_of(device):
+    """(domain, bus, device) of a device's PCI address; None while it has none."""
+    pci = _pci(device)
+    address = pci.segment, pci.bus, pci.device
+    return address if any(address) else None
+
+
 def _pci_at(info):
     """c_mtmlPciInfo_t of the device at the address of an nvmlPciInfo_t."""
-    return _pci(_nvmlDeviceGetHandleByPciBusId(info.busId))
+    _require_initialized()
+    return _pci(_device_by_address(_required_address(info.busId)))
 
 
 def _sys_root():
@@ -4671,10 +4753,10 @@ def _sysfs_number(device, name):
 
 def _sysfs_directory(device):
     """Directory of a device in sysfs, with a slash at the end; empty if sysfs does not have the device."""
-    pci = _pci(device)
-    address = "%04x:%02x:%02x.0" % (pci.segment, pci.bus, pci.device)
-    directory = os.path.join(_sys_root(), "bus", "pci", "devices", address, "")
-    return _keep(device, "_sysfs", directory if os.path.isdir(directory) else "")
+    pci = _nvmlDeviceGetPciInfo(device)
+    address = pci.domain, pci.bus, pci.device
+    directory = os.path.join(_sys_root(), "bus", "pci", "devices", "%04x:%02x:%02x.0" % address, "")
+    return _keep(device, "_sysfs", directory) if any(address) and os.path.isdir(directory) else ""
 
 
 def _parse_bus_id(text):
@@ -5300,8 +5382,9 @@ def _types(cards, positions):
 def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     """Handle of the device with that UUID, str or bytes, as MTML writes it or with GPU- or MIG- before it.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but text, NVMLError_NotFound.
-    MTML: mtmlLibraryInitDeviceByUuid.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but text, NVMLError_NotFound (also if
+    another card is known to report that UUID).
+    MTML: mtmlLibraryInitDeviceByUuid, mtmlDeviceGetUUID.
     """
     _require_initialized()
     plain = _plain_bytes(uuid)
@@ -5319,10 +5402,66 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
             break
     if status:
         raise _nvml_error_as(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status, status)
-    return _device_from(_nvml_check, cell[0])
+    uuid = text.lower() if _identifies(text) else None
+    return _sole_owner(_device_from(_nvml_check, cell[0]), "UUID", _uuid_of, _uuid_read, uuid)
 
 
 nvmlDeviceGetHandleByUuid = nvmlDeviceGetHandleByUUID
+
+
+def _uuid_of(device):
+    """MTML's UUID of a device in lower case, asked anew; None while it has none."""
+    uuid = _nvml_string("mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE)
+    return uuid.lower() if _identifies(uuid) else None
+
+
+def _uuid_read(device):
+    """MTML's UUID of a device in lower case, as it was read in this life; None if it was not."""
+    uuid = getattr(device, "_uuid", "")
+    return (uuid[4:] if uuid[:4] in ("GPU-", "MIG-") else uuid).lower() or None
+
+
+def _address_read(device):
+    """(domain, bus, device) of a device's PCI address, as it was read in this life; None if it was not."""
+    pci = getattr(device, "_pci", None)
+    info = None if pci is None else _pci_info(pci)
+    return None if info is None else (info.domain, info.bus, info.device)
+
+
+def _sole_owner(device, what, tell, read, identity):
+    """The device that C found by its UUID or address, if ``tell`` says so of it, and of no other whole card.
+
+    Other cards are not queried, as one that hangs holds up nobody else: what was read of them in this life counts.
+
+    Raises: NVMLError_NotFound with the reason, because one card answers for another, or two cannot be told apart.
+    """
+    own = _told(tell, device)
+    if identity is None:
+        raise _nvml_error(MTML_ERROR_NOT_FOUND, "a device that has no %s yet cannot be found by it" % what)
+    if own is None:  # it cannot be queried now, and may be the right one
+        return device
+    if own != identity:
+        raise _nvml_error(MTML_ERROR_NOT_FOUND, "the driver returned a device that has another %s" % what)
+    owners = [one for one in list(_require_initialized().devices.values()) if read(one) == identity]
+    if any(owner is not device and not _is_instance(owner) for owner in owners) and not _is_instance(device):
+        raise _nvml_error(MTML_ERROR_NOT_FOUND, "another card reports this %s as well" % what)
+    return device
+
+
+def _told(tell, device):
+    """The UUID or the address of a device; None if it has none, or cannot be queried."""
+    try:
+        return tell(device)
+    except NVMLError:
+        return None
+
+
+def _is_instance(device):
+    """Whether a device is an MPC instance, also one whose card is not visible."""
+    try:
+        return _property(device).mpcType == MTML_MPC_TYPE_INSTANCE
+    except NVMLError:
+        return False
 
 
 def nvmlDeviceGetHandleByUUIDV(uuid, type) -> "c_mtmlDevice_t":
@@ -5357,7 +5496,7 @@ def nvmlDeviceGetHandleBySerial(serial) -> "c_mtmlDevice_t":
         raise _invalid()
     for device in _all_cards():
         try:
-            if _nvmlDeviceGetSerial(device) == text:
+            if _nvmlDeviceGetSerial(device) == text and _identifies(text):
                 return device
         except NVMLError_NotSupported as error:  # a virtual device or an MPC instance has no board of its own
             if error.mtml_code == MTML_ERROR_FUNCTION_NOT_FOUND:
@@ -5368,14 +5507,27 @@ def nvmlDeviceGetHandleBySerial(serial) -> "c_mtmlDevice_t":
 def nvmlDeviceGetHandleByPciBusId(pciBusId) -> "c_mtmlDevice_t":
     """Handle of the device at that PCI address (str or bytes, in upper or lower case, with or without domain).
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but a PCI address, NVMLError_NotFound.
-    MTML: mtmlLibraryInitDeviceByPciSbdf.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but a PCI address, NVMLError_NotFound
+    (also if another card is known to report that address).
+    MTML: mtmlLibraryInitDeviceByPciSbdf, mtmlDeviceGetPciInfo.
     """
     _require_initialized()
-    text = _argument_text(pciBusId)
+    address = _required_address(pciBusId)
+    device = _device_by_address(address)
+    return _sole_owner(device, "PCI address", _address_of, _address_read, address if any(address) else None)
+
+
+def _required_address(text):
+    """(domain, bus, device) of a caller's text; raises InvalidArgument for another argument."""
+    text = _argument_text(text)
     address = None if text is None else _parse_bus_id(text.strip())
     if address is None:
         raise _invalid()
+    return address
+
+
+def _device_by_address(address):
+    """Handle of the device that C finds at a PCI address."""
     cell = _Pointer()
     _nvml_check(_library_status("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell))
     return _device_from(_nvml_check, cell[0])
@@ -5396,7 +5548,7 @@ def nvmlDeviceGetName(handle) -> "str":
     except AttributeError:
         pass  # not read yet, or the handle is not live
     name = _nvml_string("mtmlDeviceGetName", "_device", device, MTML_DEVICE_NAME_BUFFER_SIZE)
-    return _keep(device, "_name", name)
+    return _keep_identity(device, "_name", name)
 
 
 def nvmlDeviceGetUUID(handle) -> "str":
@@ -5414,11 +5566,11 @@ def nvmlDeviceGetUUID(handle) -> "str":
     except AttributeError:
         pass  # not read yet, or the handle is not live
     uuid = _nvml_string("mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE)
-    if uuid and _session.prefixes_uuids:
+    if _identifies(uuid) and _session.prefixes_uuids:
         status, mpc_type = _mpc_type(device)
         _nvml_check(status)
         uuid = ("MIG-" if mpc_type == MTML_MPC_TYPE_INSTANCE else "GPU-") + uuid
-    return _keep(device, "_uuid", uuid)
+    return _keep_identity(device, "_uuid", uuid)
 
 
 def nvmlDeviceGetSerial(handle) -> "str":
@@ -5434,7 +5586,7 @@ def nvmlDeviceGetSerial(handle) -> "str":
         pass  # not read yet, or the handle is not live
     serial = (c_char * MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE)()
     _nvml_check(_status("mtmlDeviceGetSerialNumber", "_device", device, MTML_DEVICE_SERIAL_NUMBER_BUFFER_SIZE, serial))
-    return _keep(device, "_serial", _text(serial))
+    return _keep_identity(device, "_serial", _text(serial))
 
 
 def nvmlDeviceGetIndex(handle) -> "int":
@@ -5520,7 +5672,8 @@ def nvmlDeviceGetPciInfo(handle) -> "nvmlPciInfo_t":
         pci.pciSubsystemId,
         NVML_DEVICE_PCI_BUS_ID_FMT % address,
     )
-    _keep(device, "_pci", bytes(info))
+    if any(address):  # a card that comes up may have none yet
+        _keep(device, "_pci", bytes(info))
     return info
 
 
@@ -5747,7 +5900,9 @@ def nvmlDeviceGetMemoryInfo(handle, version=None) -> "_Any":
     if status:
         raise _nvml_error(status)
     if total is None:
-        total = _keep(device, "_total", _number_of("mtmlMemoryGetTotal", "_memory", device, cell=_ULongLong))
+        total = _number_of("mtmlMemoryGetTotal", "_memory", device, cell=_ULongLong)
+        if total:  # a card that comes up may have none yet
+            _keep(device, "_total", total)
     used = info.used
     info.total = total
     if used < total:
@@ -6151,28 +6306,39 @@ def nvmlDeviceGetTotalEnergyConsumption(handle) -> "int":
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without the variable, for an
     instance of a divided card, or if no thread can be started.
-    MTML: mtmlDeviceGetPowerUsage, mtmlDeviceGetUUID.
+    MTML: mtmlDeviceGetPowerUsage, mtmlDeviceGetUUID, mtmlDeviceGetPciInfo.
     """
     device = _require(handle)
     if os.environ.get("PYMTML_ENERGY") != "sample":
         raise _unsupported("MTML has no counter of energy: PYMTML_ENERGY=sample in the environment adds up the power")
-    life, uuid, power = _session.life, _nvmlDeviceGetUUID(device), _nvmlDeviceGetPowerUsage(device)
-    now, meter = _session.monotonic(), _meters.get(uuid)
+    life, power, card = _session.life, _nvmlDeviceGetPowerUsage(device), _card_identity(device)
+    now, meter = _session.monotonic(), _meters.get(card)
     if meter is None or meter.life is not life or meter.address != device._address:
-        meter = _start_meter(life, device._address, uuid, (now, power, meter.state[2] if meter else 0))
+        if meter and meter.life is life and meter.address in life.devices:
+            raise _unsupported("another card has the same UUID and PCI address")
+        meter = _start_meter(life, device._address, card, (now, power, meter.state[2] if meter else 0))
     meter.add(now, power)
     return int(meter.state[2])
 
 
+def _card_identity(device):
+    """What is the same of a card in all lives, and of no other card in this one: (UUID, PCI address if it has one)."""
+    try:
+        address = _nvmlDeviceGetPciInfo(device).busId
+    except NVMLError:
+        address = None
+    return _nvmlDeviceGetUUID(device), address
+
+
 _SAMPLE_SECONDS = 0.1
-_meters: "dict[str, _Any]" = {}  # by UUID of the card; kept after the end of a life, for the sum
+_meters: "dict[tuple[str, str | None], _Any]" = {}  # by _card_identity; kept after the end of a life, for the sum
 
 
 class _Meter:
     """The energy of a card in one life. It has the card's address: each sample looks the current handle up."""
 
-    def __init__(self, life, address, uuid, state):
-        self.life, self.address, self.uuid = life, address, uuid
+    def __init__(self, life, address, card, state):
+        self.life, self.address, self.card = life, address, card
         self.state = state  # (time of the last sample in s, its power in mW, sum in mJ), replaced in one step
         self.lock, self.rest = _thread.RLock(), _thread.allocate_lock()
         self.rest.acquire()
@@ -6190,7 +6356,7 @@ class _Meter:
 
     def sample(self):
         """Take a sample; return whether to go on sampling. A sample that fails is left out."""
-        current = self.life is _session.life and _meters.get(self.uuid) is self
+        current = self.life is _session.life and _meters.get(self.card) is self
         device = self.life.devices.get(self.address) if current else None
         board, power = getattr(device, "_board", None), _UInt()
         if board is None:
@@ -6200,14 +6366,14 @@ class _Meter:
         return True
 
 
-def _start_meter(life, address, uuid, state):
+def _start_meter(life, address, card, state):
     """A new meter of a card in this life; starts the thread that samples for it."""
-    earlier, meter = _meters.get(uuid), _Meter(life, address, uuid, state)
+    earlier, meter = _meters.get(card), _Meter(life, address, card, state)
     try:
         _thread.start_new_thread(_sample_energy, (meter,))
     except RuntimeError as error:
         raise _unsupported("no thread can be started to sample the power: %s" % error)
-    _meters[uuid] = meter  # last: a meter without a thread would count too little
+    _meters[card] = meter  # last: a meter without a thread would count too little
     try:
         if earlier is not None:
             earlier.rest.release()
@@ -8460,7 +8626,6 @@ def nvmlUnitGetCount() -> "int":
 _nvmlDeviceGetCount = nvmlDeviceGetCount
 _nvmlDeviceGetHandleByIndex = nvmlDeviceGetHandleByIndex
 _nvmlDeviceGetHandleByUUID = nvmlDeviceGetHandleByUUID
-_nvmlDeviceGetHandleByPciBusId = nvmlDeviceGetHandleByPciBusId
 _nvmlDeviceGetName = nvmlDeviceGetName
 _nvmlDeviceGetUUID = nvmlDeviceGetUUID
 _nvmlDeviceGetPowerUsage = nvmlDeviceGetPowerUsage

@@ -17,12 +17,25 @@ def visible():
     return range(pymtml.nvmlDeviceGetCount())
 
 
+def reads_zeros(device):
+    """Whether a card reports 0 C, 0 W and 0 MHz at once, as a dead one may."""
+    try:
+        temperature = pymtml.nvmlDeviceGetTemperature(device, pymtml.NVML_TEMPERATURE_GPU)
+        clock = pymtml.nvmlDeviceGetClockInfo(device, pymtml.NVML_CLOCK_GRAPHICS)
+        return temperature == clock == pymtml.nvmlDeviceGetPowerUsage(device) == 0
+    except pymtml.NVMLError_NotSupported:  # such as the power of a guest
+        return False
+
+
 def idlest():
     """Index of the card with the least memory in use; of two with the same, the one that computes less (int)."""
     cards = []
     for index in visible():
         try:
             device = pymtml.nvmlDeviceGetHandleByIndex(index)
+            if reads_zeros(device):
+                print("GPU %d is left out: it reports 0 C, 0 W and 0 MHz" % index, file=sys.stderr)
+                continue
             used = pymtml.nvmlDeviceGetMemoryInfo(device).used >> 20
             busy = pymtml.nvmlDeviceGetUtilizationRates(device).gpu  # 0 is no proof: drivers say it of busy cards, too
         except pymtml.NVMLError as error:  # a card that does not answer is not idle

@@ -388,3 +388,76 @@ def test_interpreters_one_after_another(tmp_path):
     said = simulated.run([str(program), LIVES], env=env)
     assert (said.returncode, said.stdout) == (0, "MTT S5000\n" * 3)
     assert trace.read_text().split().count("mtmlLibraryInit") == 3
+
+
+# ---- A kept library, and a program that closes its files ----
+
+# What every driver's library does: init opens a device's file, a shutdown closes it, queries use it. Three here.
+WITH_FILES = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+static int files[3], references;
+int mtmlLibraryInit(void **library)
+{
+    int status = ((int (*)(void **))dlsym(RTLD_NEXT, "mtmlLibraryInit"))(library);
+    for (int i = 0; !status && !references && i < 3; i++)
+        files[i] = open("/dev/zero", O_RDWR | O_CLOEXEC);
+    references += !status;
+    return status;
+}
+int mtmlLibraryShutDown(void *library)
+{
+    for (int i = 0; references == 1 && i < 3; i++)
+        close(files[i]);
+    references--;
+    return ((int (*)(void *))dlsym(RTLD_NEXT, "mtmlLibraryShutDown"))(library);
+}
+"""
+DAEMON = """
+import os, sys, pymtml as pynvml
+
+def tries():
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError_Unknown as error:
+        return error.detail.partition(",")[0]
+    pynvml.nvmlShutdown()
+
+if "first" not in sys.argv:
+    pynvml.nvmlInit()
+    if "shutdown" in sys.argv:
+        pynvml.nvmlShutdown()
+if "fork" in sys.argv and os.fork():
+    os._exit(os.WEXITSTATUS(os.wait()[1]))
+kept = int(sys.argv[1])
+if "all" in sys.argv:
+    os.closerange(3, 256)
+elif "one" in sys.argv:
+    os.close(kept + 1)
+log = [open("/dev/null", "w") for _ in range(6 if "open" in sys.argv else 0)]
+if "shutdown" not in sys.argv and "first" not in sys.argv:
+    (pynvml.mtmlLibraryShutDown if "mtml" in sys.argv else pynvml.nvmlShutdown)()
+print([tries() for _ in range(3)])
+for file in log:
+    os.fstat(file.fileno())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="descriptors are listed in /proc")
+@pytest.mark.parametrize("shutdown", ["shutdown", "", "mtml"])
+@pytest.mark.parametrize("does", ["all", "all open", "all fork", "one open", "fork", "", "all first"])
+def test_files_of_the_library_that_the_program_closes(does, shutdown, tmp_path):
+    """As one does that becomes a daemon: the library would act on what has its numbers now."""
+    extra = {"PYMTML_LIBRARY": simulated.shim(tmp_path, WITH_FILES)}
+    lowest = simulated.run_python("import os; print(os.dup(0))", extra_environment=extra).stdout.strip()
+    words = [lowest] + does.split() + shutdown.split()
+    result = simulated.run_python(DAEMON, *words, extra_environment=extra)
+    closed = {"a": int(lowest), "o": int(lowest) + 1}.get(does[:1]) if "first" not in does else None
+    said = result.stdout.strip("[]\n").split(", ")
+    assert (result.stderr, said[-1]) == ("", "None" if closed is None else "'descriptor %d'" % closed)
+    assert len(set(said)) == 1 or does == "one open"  # of three, the second is looked at by every second init
+    if shutdown == "shutdown" and does != "one open":
+        result = simulated.run_python(DAEMON, *words, extra_environment=dict(extra, PYMTML_KEEP_LIBRARY="0"))
+        assert (result.stdout, result.stderr) == ("[None, None, None]\n", "")

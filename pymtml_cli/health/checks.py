@@ -11,6 +11,7 @@ import pymtml
 from pymtml_cli.common.text import fit, safe
 from pymtml_cli.readings import driver_files
 from pymtml_cli.readings.devices import Implausible, Unknown, uuid_of
+from pymtml_cli.readings.plausible import reads_zeros
 from pymtml_cli.readings.processes import compute_processes, unseen_text
 from pymtml_cli.readings.table import READINGS, fan, mostly_implausible, value_of
 from pymtml_cli.readings.topology import ranges
@@ -98,12 +99,16 @@ def well_or(level, text, value, limit, wrong, advice=""):
 
 
 def answers(card, limits):
-    """Whether the card answers at all."""
-    failed, answered = {}, []
+    """Whether the card answers at all, and says which card it is."""
+    failed, answered, found = {}, [], []
+    if reads_zeros(card):
+        return [Outcome(CRITICAL, "no answer: it reports 0 C, 0 W and 0 MHz at once", silent=True)]
     names = "name", "uuid", "pci.bus_id", "memory.used", "utilization.gpu"
     for what, name in zip(("name", "UUID", "PCI address", "memory", "utilization"), names):
         answer = value_of(card, name)
-        if not isinstance(answer, Unknown):
+        if name in ("name", "uuid") and not isinstance(answer, Unknown) and not answer.strip("0-"):
+            found.append(Outcome(CRITICAL, "%s: %s, which no card has" % (what, answer or "empty")))
+        elif not isinstance(answer, Unknown):
             answered.append(what)
         elif not answer.not_supported:
             failed[what] = answer.reason
@@ -111,11 +116,11 @@ def answers(card, limits):
                 text = "no answer: most of its numbers are impossible, such as %s: %s" % (what, answer.text)
                 return [Outcome(CRITICAL, text, silent=True)]
     reasons = set(failed.values())
-    if len(reasons) == 1 and not answered:
+    if len(reasons) == 1 and not answered and not found:
         return [Outcome(CRITICAL, "no answer: " + reasons.pop(), silent=True)]
-    if not answered and not failed:
+    if not answered and not failed and not found:
         return [Outcome(WARNING, "reports no name, UUID, memory or utilization")]
-    found = [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed.items()]
+    found += [Outcome(CRITICAL, "%s: %s" % pair) for pair in failed.items()]
     return found or [Outcome(OK, "reports " + ", ".join(answered))]
 
 
@@ -364,6 +369,28 @@ def _by_kind(cards, name):
             yield card, value, [other for _, other in pairs]
 
 
+def same_identities(cards):
+    """Whole cards with the UUID or the PCI address of another one: then one of the two answers for the other."""
+    for what, name in (("UUID", "uuid"), ("PCI address", "pci.bus_id")):
+        owners = {}
+        for card in cards:
+            answer = value_of(card, name)
+            if not isinstance(answer, Unknown) and answer.strip("0:.-"):
+                owners.setdefault(answer.lower(), []).append(card)
+        for answer, those in owners.items():
+            those = those if len(those) < 2 else [card for card in those if not _is_instance(card)]
+            for card in those if len(those) > 1 else ():
+                others = ranges(other.index for other in those if other is not card)
+                text = "%s %s, which GPU %s reports as well: one card answers for another" % (what, answer, others)
+                yield card, Outcome(CRITICAL, text)
+
+
+def _is_instance(card):
+    """Whether a card is an MPC instance whose card is not visible; those of a card share its address."""
+    known = card.ask(pymtml.mtmlDeviceGetProperty)
+    return not isinstance(known, Unknown) and known.mpcType == pymtml.MTML_MPC_TYPE_INSTANCE
+
+
 def lower_power_limits(cards):
     for card, value, values in _by_kind(cards, "enforced.power.limit"):
         if value < max(values):
@@ -384,8 +411,11 @@ CHECKS = {check.name: check for check in (
     Check("driver", "CRITICAL: it does not answer, hangs, or crashes the process; another check is running",
           measured=False),
     Check("devices", "CRITICAL: no card, or not the number that `--expect` requires", measured=False),
-    Check("answers", "CRITICAL: the card does not answer; WARNING: it reports nothing at all", {answers: None},
-          "look at dmesg; a card that fell off the bus needs a reset or a reboot", measured=False),
+    Check("answers",
+          "CRITICAL: the card does not answer, has no name or UUID, or the UUID or PCI address of another card; "
+          "WARNING: it reports nothing at all", {answers: None},
+          "look at dmesg; a card that fell off the bus needs a reset or a reboot", among=same_identities,
+          measured=False),
     Check("firmware",
           "the driver's own word in `/proc/driver/musa`, CRITICAL: %(bad)s; WARNING: any other but OK; what it counted "
           "of recoveries and errors is a NOTE", {firmware: "driver and firmware are OK"},
@@ -432,7 +462,9 @@ CHECKS = {check.name: check for check in (
           {pcie_width: "PCIe link is at full width", pcie_generation: "PCIe link is at its highest generation",
            pcie_replays: "no PCIe replays"},
           "reseat the card, or use a slot with more lanes; look at dmesg for AER"),
-    Check("readings", "CRITICAL: a number that no card can report, such as the 4294967295 of a card that is gone",
+    Check("readings",
+          "CRITICAL: a number that no card can report, such as the 4294967295 of a card that is gone, or 0 C, 0 W and "
+          "0 MHz at once",
           {measured: "all numbers are plausible"},
           "look at dmesg, and trust no number of the card; reset it, or reboot"),
     Check(PROCESSES, "NOTE: some processes could not be inspected, so it is unknown which use the card",

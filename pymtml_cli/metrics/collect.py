@@ -30,6 +30,7 @@ PROCESS_PAUSE = 30  # seconds between two walks of /proc
 MOST_ERROR_SERIES = 8  # pairs of query and code of a card; all others count as OTHER
 OTHER = ("other", "other")
 NO_ANSWER = ("all", "NoAnswer")
+NO_ADDRESS = "00000000:00:00.0"
 
 
 # The result of one collection. ``failure`` is the reason why the driver is not up, or None; ``cards`` are dicts as the
@@ -281,7 +282,7 @@ class Asking:
         self._is_new = False
         self._failed = False
         self._has_lived = False
-        self._identities = {}  # of the cards: they do not change between init and shutdown
+        self._identities = {}  # of the cards, once they are known: they do not change between init and shutdown
 
     def collect(self, asked, send):
         """Answer one request; returns whether another can be answered."""
@@ -373,9 +374,11 @@ class Asking:
             found["xids"] = [[sha1(one.raw).hexdigest(), series.xid_labels(one)] for one in records]
 
     def _identity(self, device, driver):
-        if device not in self._identities:
-            self._identities[device] = series.identity(device, driver)
-        return self._identities[device]
+        known = self._identities.get(device) or series.identity(device, driver)
+        uuid, (bus_id, name, *_) = known
+        if uuid and name and bus_id != NO_ADDRESS:  # a card that comes up may have none yet
+            self._identities[device] = known
+        return known
 
     def _parts(self, card, driver, errors):
         """MPC instances and virtual devices of a card (iterator of dicts)."""

@@ -254,6 +254,7 @@ class Machine:
         """
         place, same = pci_address(card), self.cards[card.index : card.index + 1]
         found = [one for one in self.cards if one is card or place is not None and pci_address(one) == place]
+        found = [one for one in found if len(found) == 1 or one.index == card.index]  # of two at one address
         found += [one for one in same if isinstance(one.handle, Unknown)]
         return found[0] if found else Device(self, Unknown(pymtml.NVMLError(pymtml.NVML_ERROR_NOT_FOUND)), card.index)
 
@@ -266,6 +267,7 @@ class Machine:
     def next_sample(self):
         """Ask everything anew from now on."""
         self.time, self.files = Moment(), None
+        self.driver_version = self.driver_version or ask(pymtml.nvmlSystemGetDriverVersion)  # "" while it comes up
         for card in self.cards:
             card.forget()
 
@@ -280,6 +282,11 @@ class Machine:
             if not wanted:
                 raise refuse("Failed to parse device string on command line", OTHER)
             cards = [card for card in cards if any(_is_named(card, name) for name in wanted)]
+            for name in wanted:
+                named = [card.index for card in cards if _is_named(card, name)]
+                if len(named) > 1:
+                    line = "cards %s report %s: name one by its index" % (" and ".join(map(str, named)), name)
+                    raise refuse(line, errors.NO_SUCH_DEVICE)
             unknown = [name for name in dict.fromkeys(wanted) if not any(_is_named(card, name) for card in cards)]
             if self.cards and unknown:
                 line = _not_found(unknown, self.cards)

@@ -10,6 +10,12 @@ COUNTER, WIDE_COUNTER = 1 << 31, 1 << 48  # counters of 32 and of 64 bits are be
 MOST_MILLIWATTS = 3 * 10**6  # of a card whose default limit is not known
 MOST_MEGAHERTZ = 10**5  # of a clock whose maximum is not known
 MOST_PARTS = 256  # fans, links, displays of a card
+DEAD = " of a card that reports 0 C, 0 W and 0 MHz at once"
+ZEROS = (
+    (pymtml.nvmlDeviceGetClockInfo, pymtml.NVML_CLOCK_GRAPHICS),
+    (pymtml.nvmlDeviceGetPowerUsage,),
+    (pymtml.nvmlDeviceGetTemperature, pymtml.NVML_TEMPERATURE_GPU),
+)
 
 
 def between(least, most):
@@ -17,13 +23,28 @@ def between(least, most):
     return lambda device, number: least <= number <= most
 
 
+def reads_zeros(device):
+    """Whether a card reports 0 C, 0 W and 0 MHz at once: each may be true, all of them are a dead card's.
+
+    A guest is never such a card: what a host tells it is unknown.
+    """
+    if device.parent is not None or any(device.ask(*question) != 0 for question in ZEROS):
+        return False
+    return device.ask(pymtml.nvmlDeviceGetVirtualizationMode) != pymtml.NVML_GPU_VIRTUALIZATION_MODE_VGPU
+
+
+def measured(condition):
+    """A condition on what a card measures anew each time: beside zeros that cannot be, no 0 is an answer."""
+    return lambda device, number: condition(device, number) and (number != 0 or not reads_zeros(device))
+
+
 counter = between(0, COUNTER - 1)
 wide_counter = between(0, WIDE_COUNTER - 1)
-percent = between(0, 100)
-fan = between(0, 200)
+percent = measured(between(0, 100))
+fan = measured(between(0, 200))
 parts = between(0, MOST_PARTS)
 millivolts = between(0, 20000)
-degrees = between(-50, 150)
+degrees = measured(between(-50, 150))
 greatest_clock = between(0, MOST_MEGAHERTZ)
 default_power = between(0, MOST_MILLIWATTS)
 
@@ -40,9 +61,10 @@ def clock(kind):
         greatest = device.ask(pymtml.nvmlDeviceGetMaxClockInfo, kind)
         return 0 <= megahertz <= _twice(greatest, MOST_MEGAHERTZ)
 
-    return condition
+    return measured(condition)
 
 
+@measured
 def power(device, milliwatts):
     """A power: at most twice the default limit, if that is known."""
     limit = device.ask(pymtml.nvmlDeviceGetPowerManagementDefaultLimit)
@@ -54,6 +76,7 @@ def _twice(limit, most):
     return 2 * limit if not isinstance(limit, Unknown) and 0 < limit <= most else most
 
 
+@measured
 def memory(device, size):
     """A size of memory: at most twice the total, as drivers count more than there is on healthy cards.
 

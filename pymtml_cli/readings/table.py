@@ -52,7 +52,8 @@ class Reading:
         answer = self._ask(device)
         if self.plausible is None or isinstance(answer, Unknown) or self.plausible(device, answer):
             return answer
-        return Implausible(self.form % self.text(answer))
+        text = self.form % self.text(answer)
+        return Implausible(text + plausible.DEAD if plausible.reads_zeros(device) else text)
 
     def cell(self, device):
         """What --query-gpu prints without its unit, or an Unknown."""
@@ -537,6 +538,8 @@ REGISTERS = (
 
 def mostly_implausible(device):
     """Whether most of what a device measures cannot be, as on a card that is gone."""
+    if plausible.reads_zeros(device):
+        return True
     answers = [value_of(device, name) for name in REGISTERS]
     failed = sum(isinstance(one, Implausible) for one in answers)
     return failed > sum(not isinstance(one, Unknown) for one in answers)

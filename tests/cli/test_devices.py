@@ -7,6 +7,7 @@ import types
 
 import pytest
 import simulated
+from command import invoke
 from inside import OTHER, CommandError, Machine, Moment, Unknown, devices
 
 import pymtml
@@ -145,6 +146,16 @@ def test_an_answer_is_kept_for_a_sample_also_of_instances():
 
 def test_a_card_without_a_uuid_has_no_name_by_it():
     assert cards(UUIDS["second"], faults="0.mtmlDeviceGetUUID=TIMEOUT") == [(1, "second", [])]
+
+
+@pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
+def test_what_two_cards_report_names_neither(name):
+    keys = simulated.device_keys("s3000x2", 0)
+    with simulated.machine("s3000x2", set="1.uuid=" + keys["uuid"]):
+        for wanted in (keys["uuid"], "GPU-" + keys["uuid"].upper()):
+            result = invoke("--query-gpu=index", "--format=csv", "-i", wanted, name=name)
+            assert result.status == 6 and "ards 0 and 1 report %s: name one by its index" % wanted in str(vars(result))
+        assert invoke("--query-gpu=index", "--format=csv", "-i", "1", name=name).lines == ["index", "1"]
 
 
 @pytest.mark.parametrize("terminal", [False, True])

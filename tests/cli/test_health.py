@@ -369,7 +369,7 @@ def test_no_thread_can_be_started(arguments, tmp_path):
         ["sh", "-c", 'ulimit -s 4000000 && ulimit -v 1000000 || exit 77; exec "$@"', "sh"]
         + COMMAND
         + arguments
-        + ["--lock", str(tmp_path / "lock")],
+        + ["--state" if "--listen" in arguments else "--lock", str(tmp_path / "lock")],
         env=command_environment(name="s3000x2"),
     )
     if result.returncode == 77:

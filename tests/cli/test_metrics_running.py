@@ -765,6 +765,37 @@ def test_an_exporter_that_starts_while_a_card_is_lost(tmp_path, monkeypatch, alo
         assert not state.exists() or not arguments
 
 
+def test_a_card_that_comes_up_while_it_is_watched(alone):
+    """Its identity and its memory were none at first, and are there as soon as the driver has them."""
+    blank = ["uuid =", "name =", "memory_total = 0", "pci_sbdf ="]
+    blank += ["pci_%s = 0" % key for key in ("segment", "bus", "device")]
+    exporter = alone(*("2." + line for line in blank))
+    keys = simulated.device_keys("s5000x8", 2)
+    page = exporter.until(lambda page: one(page, UP, gpu="2") is not None)
+    assert one(page, UP, gpu="2", uuid="") == 1 and one(page, "mthreads_health_status", check="answers") == 2
+    exporter.change()
+    page = exporter.until(lambda page: one(page, UP, gpu="2", uuid=keys["uuid"]) == 1)
+    assert (
+        one(page, "mthreads_gpu_info", gpu="2", serial=keys["serial_number"], pci_bus_id=keys["pci_sbdf"].upper()) == 1
+    )
+    assert one(page, "mthreads_gpu_memory_total_bytes", gpu="2") == int(keys["memory_total"])
+
+
+@pytest.mark.parametrize(
+    "changes, up",
+    [
+        (["4.uuid = " + simulated.device_keys("s5000x8", 2)["uuid"]], 1),
+        (["2.%s = 0" % key for key in ("gpu_temperature", "power_usage", "gpu_clock")], 0),
+    ],
+    ids=["one answers for another", "zeros"],
+)
+def test_answers_that_cannot_be_together(changes, up, alone):
+    """Each may be true by itself."""
+    page = alone(*changes).until(lambda page: one(page, "mthreads_health_status", check="answers") == 2)
+    assert one(page, UP, gpu="2") == up
+    assert (one(page, "mthreads_gpu_power_watts", gpu="2") is None) == (not up)
+
+
 def test_what_is_taken_from_the_file_of_before():
     """Of whole cards: an instance has a number of its own, and the same one."""
     page = (
