@@ -9,7 +9,7 @@ from collections import namedtuple
 
 import pymtml
 from pymtml_cli.common.text import fit, safe
-from pymtml_cli.readings import driver_files
+from pymtml_cli.readings import aer, driver_files
 from pymtml_cli.readings.devices import Implausible, Unknown, uuid_of
 from pymtml_cli.readings.plausible import reads_zeros
 from pymtml_cli.readings.processes import compute_processes, unseen_text
@@ -55,6 +55,7 @@ HOTTEST = 90  # degrees Celsius, for a card that does not report its limit
 # Idle cards were seen at up to 46 percent of their power limit (S80, second-hand), and at 28 percent of their clock.
 BUSY_POWER, BUSY_CLOCK = 30, 50
 BUSY_UTILIZATION = 50  # percent
+CORRECTED_PER_HOUR = 60  # PCIe errors
 
 
 def default_limits():
@@ -280,9 +281,26 @@ def _pcie(card, what, name=None):
 
 
 def pcie_replays(card, limits):
-    """Whether many PCIe packets had to be sent again."""
+    """Whether many PCIe packets had to be sent again, and what errors the kernel has counted."""
+    found = _kernel_errors(card)
+    if found and isinstance(value_of(card, "pcie.replays"), Unknown):
+        return found
     count = required("PCIe replays", value_of(card, "pcie.replays"))
-    return [_counted(count, limits["max-pcie-replays"], "PCIe replays: %d" % count)]
+    return [_counted(count, limits["max-pcie-replays"], "PCIe replays: %d" % count)] + found
+
+
+def _kernel_errors(card):
+    """Outcomes for what the kernel has counted of PCIe errors: corrected ones are a matter of rate (list)."""
+    address, found = value_of(card, "pci.bus_id"), []
+    counted = {} if isinstance(address, Unknown) else aer.errors(address)
+    fatal, corrected = (sum(n for (one, _), n in counted.items() if one == kind) for kind in ("fatal", "correctable"))
+    hours = aer.hours()
+    if fatal:
+        found.append(Outcome(WARNING, "fatal PCIe errors (AER) since the host started: %d" % fatal, fatal, 0))
+    if hours and corrected / hours > CORRECTED_PER_HOUR:
+        text = "corrected PCIe errors (AER) per hour since the host started: %d" % (corrected / hours)
+        found.append(Outcome(NOTE, text, int(corrected / hours), CORRECTED_PER_HOUR))
+    return found
 
 
 def seen_processes(card, limits):
@@ -458,7 +476,8 @@ CHECKS = {check.name: check for check in (
     Check("pcie",
           "WARNING: fewer lanes than the card has; replays are a NOTE, and a WARNING above `--max-pcie-replays` "
           "(%(max-pcie-replays)d); a lower generation is a NOTE, as it drops when the card is idle, and a WARNING at a "
-          "utilization above %(busy)d %% if it is below `--min-pcie-generation` (default: one below the card's)",
+          "utilization above %(busy)d %% if it is below `--min-pcie-generation` (default: one below the card's); "
+          "more than 60 corrected errors per hour by the kernel's count (AER) are a NOTE, a fatal one is a WARNING",
           {pcie_width: "PCIe link is at full width", pcie_generation: "PCIe link is at its highest generation",
            pcie_replays: "no PCIe replays"},
           "reseat the card, or use a slot with more lanes; look at dmesg for AER"),

@@ -16,16 +16,17 @@ import time
 from collections import namedtuple
 
 import pymtml
+from pymtml_cli.common import cgroup
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import LOOKING, Child
 from pymtml_cli.metrics import series
-from pymtml_cli.readings import driver_files
+from pymtml_cli.readings import aer, driver_files
 from pymtml_cli.readings.devices import Machine, Unknown, ask, then, virtual_device
 from pymtml_cli.readings.processes import processes, unseen
 
-NO_PROCESSES, COUNTED, NAMED = "none", "count", "names"
+NO_PROCESSES, COUNTED, NAMED, OWNED = "none", "count", "names", "pods"
 PROCESS_PAUSE = 30  # seconds between two walks of /proc
 MOST_ERROR_SERIES = 8  # pairs of query and code of a card; all others count as OTHER
 OTHER = ("other", "other")
@@ -163,6 +164,9 @@ class Collector:
             is_elsewhere = card["info"][:1] not in ([], [""], info[:1])  # by its PCI address
             if not is_elsewhere and not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
+        counted = aer.errors(card["info"][0]) if card["info"] else {}
+        errors = [["pcie_aer_errors_total", list(labels), number] for labels, number in counted.items()]
+        card["values"] = card["values"] + errors
         key = (card["gpu"], card["uuid"])  # of the result of a walk of /proc, kept until the next one
         if index in found.looked:
             self._processes[key] = found.looked[index]
@@ -283,6 +287,7 @@ class Asking:
         self._failed = False
         self._has_lived = False
         self._identities = {}  # of the cards, once they are known: they do not change between init and shutdown
+        self._refused = {}  # {card: {query: its first impossible value}}: one that changes is to make one series
 
     def collect(self, asked, send):
         """Answer one request; returns whether another can be answered."""
@@ -356,6 +361,9 @@ class Asking:
         found = {"gpu": card.index, "uuid": uuid, "info": info, "up": reading.answered}
         found["parts"] = list(self._parts(card, driver, reading.errors))
         found["status"] = self._status(card, reading)
+        first = self._refused.get(card.index, {})
+        self._refused[card.index] = {query: first.get(query, value) for query, value in reading.refused.items()}
+        reading.values.update({("implausible_info", pair): 1 for pair in self._refused[card.index].items()})
         found.update(values=reading.as_list(), errors=reading.errors)
         self._take_xids(card, found)
         failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # not caused by a dead handle
@@ -431,8 +439,11 @@ def _add_processes(card, reading, wanted):
     if isinstance(found, Unknown):
         reading.add("processes", "processes", (), found)
         return
+    owners = {} if wanted == OWNED and found else {(): len(found)}
+    for process in found if wanted == OWNED else ():
+        series.count(owners, tuple(cgroup.owner(process.pid)), series.MOST_OWNERS, series.OTHER_OWNERS)
     if not unseen([card]):
-        reading.values["processes", ()] = len(found)
+        reading.values.update({("processes", owner): number for owner, number in owners.items()})
     if wanted == NAMED:
         for process in found[: series.MOST_PROCESSES]:
             labels = (str(process.pid), process.kind, series.text_or_empty(process.name))

@@ -4,9 +4,9 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 """
 
 import pymtml
-from pymtml_cli.common.text import safe
+from pymtml_cli.common.text import fit, safe
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Implausible, Unknown, then, uuid_of
+from pymtml_cli.readings.devices import Implausible, Unknown, ask, then, uuid_of
 from pymtml_cli.readings.table import READINGS, SERIES, fan, mostly_implausible, ratio, value_of
 
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
@@ -26,28 +26,39 @@ MACHINE_SERIES = {
 
 XID_LABELS = ("xid", "name", "severity", "scope")
 PROCESS_LABELS = ("pid", "kind", "name")
+JOB_LABELS = ("hpc_job", "hpc_user", "hpc_partition")
+OWNER_LABELS = ("pod_uid", "container", "slurm_job")
 
 # Series of a card: (labels beside those of PLACE, help)
 CARD_SERIES = {
     "info": (("pci_bus_id", "name", "serial", "vbios", "driver"), "What the card is; the value is 1."),
     "up": ((), "1 if the card answered in the last collection, else 0."),
     "query_errors_total": (("query", "code"), "Queries of the card that failed."),
+    "implausible_info": (("query", "value"), "What a query returned that no card can report; the value is 1."),
+    "job_info": (JOB_LABELS, "A job on the card with its user and partition; the value is 1."),
     **{name: (labels, text) for name, (_, _, labels, text) in SERIES.items()},
     "mtlinks": (("state",), "MtLinks of the card in a state."),
+    "mtlink_not_up": (("link", "peer", "state"), "An MtLink that is not up, and the card at its end; the value is 1."),
+    "pcie_aer_errors_total": (("severity", "error"), "PCIe errors of the card that the kernel has counted (AER)."),
     "recoveries_total": (("kind",), "Faults that the driver has recovered from, and its errors, since it was loaded."),
     "xid_errors_total": (XID_LABELS, "XIDs that the driver has recorded since the second collection."),
     "xid_records": (XID_LABELS, "Fresh XIDs in the driver's record, by the limit xid-hours of health."),
     "last_xid": ((), "Number of the newest XID in the driver's record."),
     "last_xid_timestamp_seconds": ((), "When the driver recorded it, in seconds since 1970."),
-    "processes": ((), "Processes that use the card, counted at most every 30 seconds."),
+    "processes": (OWNER_LABELS, "Processes that use the card, counted at most every 30 seconds."),
     "process_info": (PROCESS_LABELS, "A process that uses the card; the value is 1."),
     "process_memory_used_bytes": (PROCESS_LABELS, "The process's memory on the card, if the driver reports it."),
 }
+
+OF_NO_JOB = ("implausible_info", "mtlink_not_up", "pcie_aer_errors_total")  # which jobs share with the card
 
 MOST_FANS = 8
 MOST_XIDS = 16  # kinds of XIDs of a card that have series of their own
 OTHER_XIDS = ("other",) * len(XID_LABELS)
 MOST_PROCESSES = 64  # of a card whose names are published
+MOST_OWNERS = 16  # pods, containers and jobs whose processes of a card are counted by themselves
+OTHER_OWNERS = ("other",) * len(OWNER_LABELS)
+LONGEST_VALUE = 40  # characters of an impossible value
 
 LINK_STATES = {
     pymtml.MTML_MTLINK_STATE_UP: "up",
@@ -86,7 +97,7 @@ def fans(card):
 
 
 def links(card):
-    """MtLinks by state. A card that has links has a series for every state, also at 0."""
+    """MtLinks by state, and each that is not up. A card that has links has a series for every state, also at 0."""
     count = value_of(card, "mtlink.count")
     if isinstance(count, Unknown):
         yield "mtlinks", (), count
@@ -99,8 +110,19 @@ def links(card):
         else:
             name = LINK_STATES.get(state, "other")
             counts[name] = counts.get(name, 0) + 1
+            peer = peer_of(card, link, name)
+            if name != "up":
+                yield "mtlink_not_up", (str(link), peer, name), 1
     if any(counts.values()):
         yield from (("mtlinks", (name,), number) for name, number in counts.items())
+
+
+def peer_of(card, link, state):
+    """Index of the card at the other end of a link (str), or "": as it was while the link was up."""
+    if link not in card.peers or state != "up" and not card.peers[link]:
+        index = ask(pymtml.nvmlDeviceGetIndex, ask(pymtml.mtmlDeviceGetMtLinkRemoteDevice, card.handle, link))
+        card.peers[link] = text_or_empty(then(index, str))
+    return card.peers[link]
 
 
 def recoveries(card):
@@ -131,11 +153,12 @@ def code_name(error):
 class Answers:
     """The answers of a card or a part of it: ``values`` {(series, its own labels): number}, ``errors`` [(query, code)].
 
-    ``answered`` is whether any question got an answer; "not supported" counts as one.
+    ``answered`` is whether any question got an answer; "not supported" counts as one. ``refused`` {query: impossible
+    value, as text}.
     """
 
     def __init__(self):
-        self.values, self.errors, self.answered = {}, [], False
+        self.values, self.errors, self.refused, self.answered = {}, [], {}, False
 
     def add(self, query, series, labels, answer):
         """Add an answer, or the error in its place."""
@@ -146,6 +169,8 @@ class Answers:
             self.answered = True
         else:
             error = (query, IMPLAUSIBLE if isinstance(answer, Implausible) else code_name(answer.error))
+            if isinstance(answer, Implausible):
+                self.refused.setdefault(query, fit(safe(answer.text), LONGEST_VALUE))
             if error not in self.errors:
                 self.errors.append(error)
 

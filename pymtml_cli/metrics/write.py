@@ -16,8 +16,17 @@ from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
 from pymtml_cli.health.child import LONGEST_TIMEOUT, answer_parent
 from pymtml_cli.health.lock import Lock
-from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, Collector, Settings, answer, not_collected
-from pymtml_cli.metrics.series import CARD_SERIES, MACHINE_SERIES, OF_CARD, OF_MACHINE, TOTAL, XID_LABELS
+from pymtml_cli.metrics.collect import COUNTED, NAMED, NO_PROCESSES, OWNED, Collector, Settings, answer, not_collected
+from pymtml_cli.metrics.series import (
+    CARD_SERIES,
+    JOB_LABELS,
+    MACHINE_SERIES,
+    OF_CARD,
+    OF_MACHINE,
+    OF_NO_JOB,
+    TOTAL,
+    XID_LABELS,
+)
 
 INTERVAL, TIMEOUT, LONGEST_INTERVAL = 15, 10, 3600  # seconds
 LONGEST_PAGE = 1 << 24  # characters of a page that is read back
@@ -39,9 +48,10 @@ def parser():
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
     parser.add_file("--limits", "limits of the checks, as for pymtml health")
     parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as for pymtml health")
-    text = "whether to look for processes, every 30 seconds at most, and to publish their names (default %s)" % COUNTED
-    parser.add_argument("--processes", choices=(NO_PROCESSES, COUNTED, NAMED), default=COUNTED, help=text)
-    text = "folder with a file for each card, named by its index: the jobs on it, one per line"
+    text = "whether to look for processes, every 30 seconds at most: their number, that of each pod, container and"
+    text += " job, or their names as well (default %s)" % COUNTED
+    parser.add_argument("--processes", choices=(NO_PROCESSES, COUNTED, OWNED, NAMED), default=COUNTED, help=text)
+    text = "folder with a file for each card, named by its index: the jobs on it, one per line, or job user partition"
     parser.add_argument("--hpc-job-dir", metavar="DIR", help=text)
     parser.add_file("--certfile", "serve by TLS, with this certificate")
     parser.add_file("--keyfile", "its key, if the file of the certificate has none")
@@ -301,17 +311,28 @@ def _device(families, device, place, jobs):
     if known:
         _add(families, OF_CARD + "info", dict(place, **known), 1)
     _add(families, OF_CARD + "up", place, int(device["up"]))
-    places = [dict(place, hpc_job=job) for job in jobs] or [place]
+    for job in jobs:
+        if len(job) == len(JOB_LABELS):
+            _add(families, OF_CARD + "job_info", dict(place, **dict(zip(JOB_LABELS, job))), 1)
+    places = [dict(place, hpc_job=job[0]) for job in jobs] or [place]
     for series, labels, value in device["values"]:
-        own = dict(zip(CARD_SERIES[series][0], labels))
-        for one in places:
+        own = {label: text for label, text in zip(CARD_SERIES[series][0], labels) if text}
+        for one in places if series not in OF_NO_JOB else (place,):
             _add(families, OF_CARD + series, dict(one, **own) if own else one, value)
 
 
 def jobs(folder, name):
-    """The jobs on a card or an instance of it, from the file that a scheduler's prolog writes (list of str)."""
-    lines = [safe(line.strip()) for line in read(os.path.join(folder, name), LONGEST_JOBS).split("\n")]
-    return list(dict.fromkeys(line for line in lines if line))[:MOST_JOBS]
+    """The jobs on a card or an instance of it, from the file that a scheduler's prolog writes (list).
+
+    Of a line `job user partition` these three, else the line as a tuple of one. A job comes once.
+    """
+    found = {}
+    for line in read(os.path.join(folder, name), LONGEST_JOBS).split("\n"):
+        parts = tuple(map(safe, line.split()))
+        job = parts if len(parts) == len(JOB_LABELS) else (safe(line.strip()),)
+        if job[0] and "\ufffd" not in line:  # which stands for bytes that are no text
+            found.setdefault(job[0], job)
+    return list(found.values())[:MOST_JOBS]
 
 
 def boot():

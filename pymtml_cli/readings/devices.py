@@ -136,6 +136,7 @@ class Device:
     def __init__(self, machine, handle, index, parent=None):
         self.machine, self.handle, self.index, self.parent = machine, handle, index, parent
         self.instances = []
+        self.peers = {}  # by MtLink: the index of the card at its end, which `metrics` keeps
         self._answers = {}
 
     def ask(self, function, *arguments):

@@ -52,10 +52,13 @@ def limits(**replaced):
 
 
 def most_series():
-    """How many series of `metrics` a card and a part of it have at most, without those of named processes (dict)."""
+    """How many series of `metrics` a card and a part of it have at most, in order or with errors of queries (dict).
+
+    Processes with owner or name, and what only exists for a fault (OF_NO_JOB), come on top.
+    """
     of_readings = {row.series: SERIES[row.series[0]][0] for row in READINGS if row.series}
     whole, parts = metrics_series.CARD_SERIES, [query for query, _ in metrics_series.QUESTIONS_OF_PARTS]
-    own = [name for name, (labels, _) in whole.items() if name not in SERIES and not labels] + ["info"]
+    own = [name for name, (labels, _) in whole.items() if name not in SERIES and not labels] + ["info", "processes"]
     several = metrics_series.MOST_FANS + len(metrics_series.LINK_STATES) + 1  # states that nobody knows
     several += len(driver.COUNTS) + 2 * (metrics_series.MOST_XIDS + 1)  # in the record, and since the beginning
     failed = metrics_collector.MOST_ERROR_SERIES + 1

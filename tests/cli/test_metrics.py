@@ -16,6 +16,7 @@ from inside import (
     QUESTIONS,
     SEVERITY,
     Machine,
+    checks,
     devices,
     driver,
     health,
@@ -140,7 +141,8 @@ def test_how_many_series_a_card_has(page, tmp_path):
     driver_tree(tmp_path / "proc", 8, status=status, event_report=report)
     most, errors = most_series(), metrics_collector.MOST_ERROR_SERIES + 1
     found = page(set="3.mtlink_state.1=7;3.unsupported=;3.fan_speed=" + ",".join(["9"] * 12))
-    of_card = [labels for series in found.values() for labels, _ in series if labels.get("gpu") == "3"]
+    more = {OF_CARD + name for name in metrics_series.OF_NO_JOB}
+    of_card = [one for name in set(found) - more for one, _ in found[name] if one.get("gpu") == "3"]
     assert len(of_card) == most["card_series"] - errors - metrics_series.MOST_XIDS - 1  # of XIDs none came since
     found = page(profile="s3000-mpc")
     of_parts = [labels["instance_id"] for series in found.values() for labels, _ in series if "instance_id" in labels]
@@ -156,6 +158,58 @@ def test_links_in_a_state_that_nobody_knows(page):
     found = page(set="3.mtlink_state.1=7;3.mtlink_state.2=9;3.mtlink_state.4=DOWN")
     states = [(labels["state"], value) for labels, value in found["mthreads_gpu_mtlinks"] if labels["gpu"] == "3"]
     assert states == [("up", 11), ("down", 1), ("downgraded", 0), ("other", 2)]
+    named = [tuple(labels[name] for name in ("gpu", "link", "peer", "state")) for labels, _ in found[OF_CARD + LINKS]]
+    assert named == [("3", "1", "0", "other"), ("3", "2", "1", "other"), ("3", "4", "2", "down")]
+
+
+LINKS = "mtlink_not_up"
+
+
+def test_the_peer_of_a_link_is_kept_from_when_it_was_up(life):
+    """For the driver may not know it any more; where it never did, the label is absent."""
+    with simulated.machine("s5000x8", set="".join("%d.visible=no;" % card for card in range(2, 8))):
+        life()
+        for link in (0, 6):
+            simulated.set_value(0, "mtlink_state.%d" % link, "DOWN")
+        before = [labels for series, labels, _ in cards_of(life()[0])[0]["values"] if series == LINKS]
+        simulated.set_faults("0.mtmlDeviceGetMtLinkRemoteDevice=NOT_FOUND")
+        after = [labels for series, labels, _ in cards_of(life()[0])[0]["values"] if series == LINKS]
+    assert before == after == [["0", "1", "down"], ["6", "", "down"]]
+
+
+def test_an_impossible_value_is_shown_as_long_as_there_is_one(life):
+    def shown():
+        values = cards_of(life()[0])[0]["values"]
+        return [labels for series, labels, _ in values if series == "implausible_info"]
+
+    with simulated.machine("s80", set="0.power_usage=4294967290"):
+        first = shown()
+        simulated.set_value(0, "power_usage", "4294967200")
+        assert first == shown() == [["power", "4294967.29 W"]]
+        simulated.set_value(0, "power_usage", "97000")
+        assert shown() == []
+
+
+def test_errors_that_the_kernel_counts(page, tmp_path, monkeypatch):
+    """In the form of its aer.c; also of a card that does not answer, whose address is known, once for all jobs."""
+    monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
+    folder = tmp_path / "bus" / "pci" / "devices" / "0000:3a:00.0"
+    folder.mkdir(parents=True)
+    (folder / "aer_dev_correctable").write_text("RxErr 0\nBadTLP 70\nTOTAL_ERR_COR 70\n")
+    (folder / "aer_dev_fatal").write_text("DLP 2\n<unknown>_bit[3] 1\nPoison \xff 3\nTOTAL_ERR_FATAL 2\n")
+    (folder / "aer_dev_nonfatal").mkdir()
+    (tmp_path / "1").write_text("7\n8\n")
+    found = page("--hpc-job-dir", str(tmp_path))[OF_CARD + "pcie_aer_errors_total"]
+    errors = [(labels["gpu"], labels["severity"], labels["error"], value) for labels, value in found]
+    assert errors == [("1", "correctable", "BadTLP", 70), ("1", "fatal", "DLP", 2)]
+    monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
+    fatal = "WARNING", "fatal PCIe errors (AER) since the host started: 2"
+    often = "NOTE", "corrected PCIe errors (AER) per hour since the host started: 70"
+    for seconds, more in (("3600.00 9.9", [often]), ("4200.00 9.9", []), ("", [])):
+        (tmp_path / "uptime").write_text(seconds)
+        with simulated.machine("s5000x8"), Machine() as machine:
+            said = [(one.level, one.text) for one in checks.pcie_replays(machine.cards[1], limits())]
+        assert said[1:] == [fatal] + more
 
 
 def test_a_card_that_does_not_answer_is_asked_three_questions(page):
@@ -187,7 +241,13 @@ def test_jobs_on_cards(page, tmp_path):
     """Values of a card are there once for each of its jobs; what it is, whether it answers, and its errors are not."""
     folder = tmp_path / "jobs"
     folder.mkdir()
-    for name, text in {"0": "4711\n\n 4712 \n4711\n", "0.1": "a\x1b b\n", "1": "", "2": "9\n", "9": "9\n"}.items():
+    for name, text in {
+        "0": "4711 ann  s5000\n\n 4712 \n4711\n",
+        "0.1": "a\x1b b\n",
+        "1": "",
+        "2": "9\n",
+        "9": "9\n",
+    }.items():
         (folder / name).write_text(text)
     found = page("--hpc-job-dir", str(folder), profile="s3000-mpc", faults="0.mtmlGpuGetTemperature=TIMEOUT")
     own = {}
@@ -196,7 +256,9 @@ def test_jobs_on_cards(page, tmp_path):
             place = labels.get("gpu", "") + labels.get("instance_id", "-")
             own.setdefault(place, {}).setdefault(name[len(OF_CARD) :], []).append(labels.get("hpc_job"))
     once = ("info", "up", "query_errors_total")
-    assert all(own["0-"][series] == [None] for series in once)
+    ((who, _),) = found[OF_CARD + "job_info"]
+    assert [who[label] for label in ("gpu", "hpc_job", "hpc_user", "hpc_partition")] == ["0", "4711", "ann", "s5000"]
+    assert own["0-"].pop("job_info") and all(own["0-"][series] == [None] for series in once)
     assert all(set(jobs) == {"4711", "4712"} for series, jobs in own["0-"].items() if series not in once)
     assert own["0-"]["memory_used_bytes"] == ["4711", "4712"] and own["01"]["memory_used_bytes"] == ["a\\x1b b"]
     for place in ("00", "02", "1-"):
@@ -456,8 +518,21 @@ def test_a_library_that_cannot_be_used(life):
         assert kind == "worn" and not goes_on
 
 
+def test_processes_of_pods_and_jobs(tmp_path, monkeypatch, life):
+    """Each pod, container and job by itself, up to sixteen on a card."""
+    process_tree(tmp_path, monkeypatch, {100 + number: ("p", 1) for number in range(23)})
+    for number in range(2, 23):
+        (tmp_path / str(100 + number) / "cgroup").write_text("0::/slurm/uid_0/job_%d/step_0\n" % max(3, number))
+    with simulated.machine("s80"):
+        (card,) = cards_of(life(processes="pods")[0])
+    found = {tuple(labels): value for series, labels, value in card["values"] if series == "processes"}
+    wanted = {("", "", str(job)): 1 for job in range(4, 18)}
+    wanted.update({("", "", ""): 2, ("", "", "3"): 2, ("other",) * 3: 5})
+    assert found == wanted
+
+
 @pytest.mark.parametrize("hidden", [0, 1])
-@pytest.mark.parametrize("wanted", ["none", "count", "names"])
+@pytest.mark.parametrize("wanted", ["none", "count", "names", "pods"])
 def test_processes_of_a_card(wanted, hidden, tmp_path, monkeypatch, life):
     process_tree(tmp_path, monkeypatch, {100 + number: ("p%d" % number, 1) for number in range(65)})
     monkeypatch.setattr(pymtml, "unseen_processes", lambda: hidden)
@@ -510,7 +585,7 @@ def test_what_the_options_take():
     assert found == dict(unsaid, expect=0, interval=3600, timeout=86400, skip="", processes="count")
     found = vars(metrics.parser().parse_args([]))
     assert found == dict(unsaid, expect=None, interval=None, timeout=10, skip="", processes="count")
-    for word in ("none", "count", "names"):
+    for word in ("none", "count", "names", "pods"):
         assert metrics.parser().parse_args(["--processes", word]).processes == word
 
 
