@@ -86,10 +86,18 @@ USED_SHARE = "%s / %s" % (per_card("mthreads_gpu_memory_used_bytes"), per_card("
 TEN = "topk(10, max by (instance, gpu, uuid) (%s))"
 CARD, GPU = "{{instance}} GPU {{gpu}}", "GPU {{gpu}}"
 
-FIRING = (
-    "topk(%d, count by (severity, instance, alertname) "
-    '(ALERTS{alertname=~"Mthreads.+",alertstate="firing",severity%s"critical"}))'
-)
+# Without what only follows from the state of the whole host
+CAUSES = 'ALERTS{alertstate="firing",problem=~"Host(Down|Flapping)|NothingCollected|CollectionStalled|Driver.+"}'
+
+
+def firing(labels, *matchers):
+    """Alerts that fire, by some labels and with their number."""
+    alerts = 'ALERTS{%s,problem%%s"Gpu.+"}' % ",".join(('alertname=~"Mthreads.+"', 'alertstate="firing"') + matchers)
+    of_cards = "(%s unless on (job, instance) %s)" % (alerts % "=~", CAUSES)
+    return "count by (%s) (%s or %s)" % (labels, alerts % "!~", of_cards)
+
+
+FIRING = "severity, instance, gpu, alertname"
 
 
 def stat(title, query, width=3, unit="none", **more):
@@ -141,7 +149,8 @@ OVERVIEW = (
         "table",
         "Firing alerts",
         (8, 8),
-        FIRING % (30, "=") + " or " + FIRING % (10, "!="),
+        "topk(30, %s) or topk(10, %s)"
+        % (firing(FIRING, 'severity="critical"'), firing(FIRING, 'severity!="critical"')),
         text="At most 30 critical lines and 10 others; empty without rules.yml, which Worst hosts does not need",
     ),
     chart(
@@ -239,6 +248,14 @@ HOST = (
         text="Expected by the label gpus or --expect, and not reporting",
     ),
     stat("A collection takes", 'mthreads_collect_duration_seconds{instance="$host"}', width=4, unit="s"),
+    chart("table", "Firing alerts", (8, 8), firing("severity, gpu, alertname", 'instance="$host"')),
+    chart(
+        "table",
+        "Links that are not up",
+        (8, 8),
+        'max by (gpu, link, peer, state) (mthreads_gpu_mtlink_not_up{instance="$host"})',
+        text="peer: the GPU at the other end",
+    ),
     chart(
         "table",
         "Health",

@@ -27,8 +27,8 @@ BASE = {"up": 1, "collected": "0+15 -> 300+15", "driver": 1}
 BASE.update({"GPU %d %s" % (gpu, series): 1 for gpu in range(2) for series in ("up", "identity")})
 NAMES = {"collected": "mthreads_collect_timestamp_seconds", "driver": "mthreads_driver_up"}
 IDENTITY = 'pci_bus_id="00000000:%s0:00.0",name="MTT S5000",serial="SN%s"'
-# Many hosts with the same trouble at the same time
-ROLLOUT = tuple("rollout%d" % number for number in range(6))
+# Many hosts of a job with the same trouble at the same time: {state: hosts}
+MANY = {name: tuple("%s%d" % (name, number) for number in range(6)) for name in ("hung", "hot")}
 
 
 def selectors(key):
@@ -46,12 +46,11 @@ def selectors(key):
 
 
 def states():
-    """All of fleet_states.yml, and the hosts of a rollout (list)."""
+    """All of fleet_states.yml, and MANY hosts (list)."""
     with open(os.path.join(HERE, "fleet_states.yml"), encoding="utf-8") as file:
         document = {host: state for host, state in yaml.safe_load(file).items() if not host.startswith(".")}
-    for host in ROLLOUT:
-        target = {"job": "mthreads-rollout", "gpus": "2"}
-        document[host] = dict(document["hung"], page=None, target=target)
+    for state, host in ((state, host) for state, hosts in MANY.items() for host in hosts):
+        document[host] = dict(document[state], page=None, target={"job": "mthreads-many", "gpus": "2"})
     found = []
     for host, state in document.items():
         own = {key: value for key, value in state.items() if key not in State._fields}
@@ -104,6 +103,7 @@ def promtool(folder, steps, evaluated, tests, states=None):
         {"name": "states", "interval": "%ds" % STEP, "input_series": input_series(steps, states or STATES)}, **tests
     )
     document = {"rule_files": [os.path.join(FLEET, "rules.yml")], "evaluation_interval": evaluated, "tests": [group]}
+    document["group_eval_order"] = ["mthreads-gpus", "mthreads-hosts"]  # whose alerts look at those of the first
     path = os.path.join(str(folder), "states.yml")
     with open(path, "w") as file:
         json.dump(document, file)  # which is YAML as well

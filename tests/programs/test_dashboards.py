@@ -87,6 +87,8 @@ EMPTY = {  # panels that show nothing of this fleet, and why
     "Utilization of instances": "no card is divided",
     "Processes": "processes of others are not seen here, or there are none",
     "XIDs": "no driver has recorded any",
+    "Links that are not up": "all of node001 are up",
+    "Firing alerts": "those of the host: it is well",
 }
 
 
@@ -151,6 +153,17 @@ def test_alerts_of_others_are_not_counted(server):
     _, result, _ = ask(server, query)
     rows = {(row["metric"]["alertname"], row["metric"].get("instance")) for row in result}
     assert ("MthreadsGpusMissing", "node011") in rows and ("MthreadsHostDown", "node003") in rows
+
+
+def test_two_looks_lead_to_a_card(server):
+    """Its alerts have its number on both pages; those of a host without a driver have none."""
+    for name, more in (("overview.json", {"instance": "node006"}), ("host.json", {})):
+        (panel,) = [panel for panel in board(name)["panels"] if panel["title"] == "Firing alerts"]
+        _, result, _ = ask(server, panel["targets"][0]["expr"].replace("$host", "node006"))
+        assert dict(more, alertname="MthreadsGpuDown", gpu="3", severity="critical") in [
+            one["metric"] for one in result
+        ]
+        assert not [one for one in result if one["metric"].get("instance") == "node005" and "gpu" in one["metric"]]
 
 
 def test_the_worst_hosts(server):

@@ -71,8 +71,9 @@ def test_targets_are_hosts():
     """A target may have a port or not; the label instance is the host."""
     config = yaml.safe_load(read("prometheus.yml"))
     ports = {"mthreads": port(), "mthreads-textfile": 9100}
-    assert {job["job_name"] for job in config["scrape_configs"]} == set(ports)
-    for job in config["scrape_configs"]:
+    itself, *jobs = config["scrape_configs"]
+    assert {job["job_name"] for job in jobs} == set(ports) and itself["job_name"] == "prometheus"
+    for job in jobs:
         usual = ":%d" % ports[job["job_name"]]
         for target, added, host in (
             ("node07", usual, "node07"),
@@ -87,7 +88,7 @@ def test_targets_are_hosts():
 def test_the_files_of_targets_are_read():
     """Each job has its file, in the form of file_sd; the number of cards is a label as the rules want it."""
     config = yaml.safe_load(read("prometheus.yml"))
-    for job, file in zip(config["scrape_configs"], ("mthreads.yml", "textfile.yml")):
+    for job, file in zip(config["scrape_configs"][1:], ("mthreads.yml", "textfile.yml")):
         (pattern,) = job["file_sd_configs"][0]["files"]
         assert re.fullmatch(pattern.replace(".", r"\.").replace("*", ".*"), "targets/" + file)
         for group in yaml.safe_load(read("targets", file)):
@@ -110,8 +111,10 @@ def test_what_alerts_take_for_granted():
 
 def test_cards_that_are_expected_are_counted():
     """PromQL makes no number of a label: each number is added up with its own."""
-    (counted,) = [one["expr"] for one in rules("rules.yml") if one.get("record") == "mthreads_fleet:gpus_expected:sum"]
-    pairs = re.findall(r"(\d+) \* \(count\(up\{gpus=\"(\d+)\"\}\) or vector\(0\)\)", counted)
+    (counted,) = [
+        one["expr"] for one in rules("rules.yml") if one.get("record") == "instance:mthreads_gpus_expected:max"
+    ]
+    pairs = re.findall(r"up\{gpus=\"(\d+)\"\} \* 0 \+ (\d+)", counted)
     assert pairs == [(str(number), str(number)) for number in range(1, 17)]
 
 
@@ -271,6 +274,7 @@ def test_kubernetes_takes_the_daemon_set():
 def test_the_pods_are_found():
     """Service and ServiceMonitor choose what the DaemonSet makes, by its port; the job has a name that is watched."""
     made = kubernetes("daemonset.yml")
+    assert made["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"] == made["Service"]["spec"]["selector"]
     monitor = kubernetes("servicemonitor.yml")["ServiceMonitor"]["spec"]
     pod = made["DaemonSet"]["spec"]["template"]
     labels = pod["metadata"]["labels"]
@@ -290,6 +294,16 @@ def test_the_pods_are_found():
     ]
     label = term["matchExpressions"][0]["key"].replace("-", "_")
     assert rules["gpus"]["sourceLabels"] == ["__meta_kubernetes_node_label_" + label]
+
+
+def test_rules_for_the_operator():
+    """They are rules.yml, with the label by which it is found, as the ServiceMonitor is."""
+    monitor = kubernetes("servicemonitor.yml")["ServiceMonitor"]["metadata"]["labels"]
+    script = os.path.join(FLEET, "kubernetes", "prometheusrule.sh")
+    made, other = (yaml.safe_load(subprocess.check_output([script] + more)) for more in ([], ["prom"]))
+    assert made["kind"] == "PrometheusRule" and made["spec"] == yaml.safe_load(read("rules.yml"))
+    assert made["metadata"]["labels"] == {"release": monitor["release"]}
+    assert other["metadata"]["labels"] == {"release": "prom"}
 
 
 def test_the_pod_may_do_little():
@@ -387,7 +401,9 @@ def slurm(tmp_path, simulator):
     command.write_text(PYMTML % (ROOT, shutil.which("python3")))
     command.chmod(0o755)
     defaults = tmp_path / "defaults"
-    defaults.write_text("GPUS=2 TIMEOUT=${PATIENCE:-30} GOOD=3 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock"))
+    defaults.write_text(
+        "GPUS=${WANTED-2} TIMEOUT=${PATIENCE:-30} GOOD=3 PYMTML=%s LOCK=%s\n" % (command, tmp_path / "lock")
+    )
 
     def run(machine, state="IDLE", reason="none", **variables):
         calls = tmp_path / "calls"
@@ -417,6 +433,11 @@ def test_a_sick_node_is_drained(slurm, tmp_path):
     assert slurm(sick, "IDLE+DRAIN", reason, **hot) == []
     assert slurm(sick, "IDLE+DRAIN", OURS, **hot) == [drain + ["Reason=" + reason]]
     assert slurm(sick, "IDLE+DRAIN", "disk is broken", **hot) == []
+    assert slurm(Machine(tmp_path, "s3000x2"), WANTED="") == [] != slurm(Machine(tmp_path, "s3000x2"), WANTED="3")
+    assert re.search(r"^GPUS= ", read("slurm", "health.sh"), re.M), "nothing is expected that nobody has set"
+    for status in ("126", "127"):
+        (call,) = slurm(sick, FOUND="sh: no pymtml", STATUS=status)
+        assert call[:3] == ["-t", "pymtml", "--"] and "cannot be run (status %s)" % status in call[3]
     (call,) = slurm(sick, MTML_SIM_LATENCY_NS="100000000000", PATIENCE="2")
     assert "CRITICAL driver: no answer within 2 seconds" in call[3]
     narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8, "pci_cur_gen": lambda i: 5})
@@ -446,8 +467,8 @@ def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
 def test_which_job_has_which_card(tmp_path):
     """What prolog and epilog write, as pymtml metrics reads it."""
 
-    def at(context, job, gpus):
-        environment = dict(os.environ, SLURM_SCRIPT_CONTEXT=context, SLURM_JOB_ID=job, SLURM_JOB_GPUS=gpus)
+    def at(context, job, gpus, **more):
+        environment = dict(os.environ, SLURM_SCRIPT_CONTEXT=context, SLURM_JOB_ID=job, SLURM_JOB_GPUS=gpus, **more)
         environment["PYMTML_HPC_JOBS"] = str(tmp_path / "jobs")
         subprocess.run([os.path.join(FLEET, "slurm", "hpc_job.sh")], env=environment, check=True)
         files = [path for path in (tmp_path / "jobs").iterdir() if path.name != ".lock"]
@@ -463,6 +484,11 @@ def test_which_job_has_which_card(tmp_path):
     assert at("prolog_slurmd", "78", "3") == {"3": ["8", "78"]}
     assert at("epilog_slurmd", "8", "3") == {"3": ["78"]}  # whose number only begins or ends like another's
     assert at("epilog_slurmd", "78", "3") == {}
+    of_whom = {"SLURM_JOB_USER": "ann", "SLURM_JOB_PARTITION": "s5000"}
+    assert at("prolog_slurmd", "7", "0", **of_whom) == {"0": ["7", "ann", "s5000"]}
+    page = printed(simulated.environment("s5000x8"), "metrics", "--hpc-job-dir", str(tmp_path / "jobs"))
+    assert 'mthreads_gpu_job_info{gpu="0",hpc_job="7",hpc_partition="s5000",hpc_user="ann",' in page
+    assert at("epilog_slurmd", "7", "0", **of_whom) == {}
 
 
 def test_time_of_a_check():
@@ -568,13 +594,17 @@ def test_queries_ask_for_series_that_there_are(name):
     """Of pymtml metrics by its own table, with labels that they have; of Prometheus itself; of rules.yml."""
     of_target = {"job", "instance", "gpus"}
     labels = {"up": of_target, "ALERTS": of_target | {"alertname", "alertstate", "severity", "problem"}}
+    labels["ALERTS_FOR_STATE"] = labels["ALERTS"]
+    for what in ("evaluation_failures_total", "group_iterations_missed_total"):
+        labels["prometheus_rule_" + what] = {"rule_group"}
     for key, (more, _) in metrics_series.MACHINE_SERIES.items():
         labels[metrics_series.OF_MACHINE + key] = of_target | set(more)
     for key, (more, _) in metrics_series.CARD_SERIES.items():
         labels[metrics_series.OF_CARD + key] = of_target | set(metrics_series.PLACE) | set(more)
     labels.update((rule["record"], set()) for file in RULES for rule in rules(file) if "record" in rule)
     for query in queries(name):
-        asked = re.findall(r"\b(mthreads_[a-z_:]+|up|ALERTS)(?:\{(.*?)\})?", query)
+        names = r"mthreads[_:][a-z_:]+|(?:instance|gpu):[a-z_:]+|prometheus_\w+|up|ALERTS\w*"
+        asked = re.findall(r"(?<![\w:])(%s)(?![\w:(])(?:\{(.*?)\})?" % names, query)
         assert asked, query
         for metric, selection in asked:
             assert metric in labels, metric
@@ -618,10 +648,12 @@ def test_advice_of_alerts_is_that_of_health():
 
 def test_one_card_silences_no_other():
     """What one alert inhibits is of the same host, and of the same card if the alert is of a card."""
-    for rule in yaml.safe_load(read("alertmanager.yml"))["inhibit_rules"]:
-        (source,) = rule["source_matchers"]
-        wanted = ["job", "problem"] if "ManyHosts" in source else ["job", "instance"] + ["gpu"] * ("Gpu" in source)
-        assert rule["equal"] == wanted, source
+    of_many, joined, *others = yaml.safe_load(read("alertmanager.yml"))["inhibit_rules"]
+    assert (of_many["equal"], joined["equal"]) == (["job", "problem"], ["job", "instance", "gpu", "problem"])
+    for rule in others:
+        source, of_a_host = rule["source_matchers"]
+        assert of_a_host == 'instance!=""', "what is of many hosts has none, as others of its kind"
+        assert rule["equal"] == ["job", "instance"] + ["gpu"] * ('"Gpu' in source and '"Gpus' not in source), source
 
 
 # What an alert says of time, and what it looks at
@@ -653,6 +685,8 @@ PROBLEMS = {
     "GpuMemoryFullForLong": "GpuMemoryFull",
     "FirmwareBad": "DriverFirmware",
     "ManyHosts": None,
+    "MoreHosts": None,
+    "JoinedManyHosts": None,
 }
 
 

@@ -12,19 +12,18 @@ import urllib.request
 
 import pytest
 import yaml
-from fleet_states import AFTER, FLEET, ROLLOUT, SOUND, STATES, STEP, fired, promtool
+from fleet_states import AFTER, FLEET, MANY, SOUND, STATES, STEP, fired, promtool
 from program_set import ALERTMANAGER, PROMETHEUS
 from scrape import fetch, free_port
 
 pytestmark = pytest.mark.programs
 
 MINUTE, HOUR = 4, 240  # scrapes
-LATER = {
-    "GpuMemoryFullForLong": HOUR // 2,
-    "GpuIdleWithMemory": HOUR,
-}  # scrapes until an alert comes, where not at once
-LOOKING_BACK = {"DriverFlapping", "GpuFlapping", "GpuEccCorrectedOften", "GpuRecovered"}  # for 15 minutes
-MANY = {"DriverDown"}  # what many hosts get in the states, for 12 hours; their cards only follow
+LATER = dict.fromkeys(("GpuClockLow", "GpuHung", "HostListedTwice", "GpusTooMany"), 10 * MINUTE)
+LATER.update(HealthWarning=15 * MINUTE, GpuMemoryFullForLong=HOUR // 2, GpuIdleWithMemory=HOUR)  # not at once
+LOOKING_BACK = set("DriverFlapping GpuFlapping GpuEccCorrectedOften GpuRecovered HostFlapping GpusFlapping".split())
+LOOKING_BACK |= {"GpuLinkFlapping", "GpuPcieReplays", "RulesFail"}  # for 15 minutes, or five
+MANY_GET = {"DriverDown", "GpuHot"}  # for 12 hours; the cards of the first only follow
 
 
 def expected(scrapes, lasts=lambda name: True):
@@ -36,7 +35,7 @@ def expected(scrapes, lasts=lambda name: True):
         if scrapes > LATER.get(name, 0) and lasts(name)
     ]
     if 0 < scrapes < 12 * HOUR and lasts("ManyHosts"):
-        samples.append({"labels": '{alertname="MthreadsManyHosts"}', "value": len(MANY)})
+        samples.append({"labels": '{alertname="MthreadsManyHosts"}', "value": len(MANY_GET)})
     return samples
 
 
@@ -88,6 +87,36 @@ def test_what_follows_from_a_pending_alert_is_not_counted(tmp_path):
         for scrapes in range(2 * MINUTE)
     ]
     done = promtool(tmp_path, 2 * MINUTE, "%ds" % STEP, {"promql_expr_test": moments}, states)
+    assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
+
+
+def joined(late):
+    """Six hosts whose driver hangs, and so many that get the same a minute later, and keep it."""
+    states = [state for state in STATES if state.host in MANY["hung"]]
+    steps = 10 * MINUTE
+    hung = {selector: pair for selector, pair in states[0].series.items() if pair[0] != pair[1] and pair[1] == "0"}
+    for number in range(late):
+        later = {one: ("1", " ".join(["1"] * 2 * MINUTE + ["0"] * (steps - 2 * MINUTE))) for one in hung}
+        states.append(states[0]._replace(host="late%d" % number, series=dict(states[0].series, **later)))
+    return states, steps
+
+
+@pytest.mark.parametrize("late", [1, 4])
+def test_who_joins_many_hosts_is_paged(tmp_path, late):
+    """By itself, five minutes after it began; four of them together. The first hosts are not reported again."""
+    PROMETHEUS.find("promtool")
+    states, steps = joined(late)
+    own = ['{alertname="MthreadsJoinedManyHosts", instance="late0", problem="DriverDown"}'] if late == 1 else []
+    together = [] if late == 1 else ['{alertname="MthreadsMoreHosts", problem="DriverDown"}']
+    moments = [
+        {
+            "expr": 'count by (alertname, instance, problem) (ALERTS{alertname=~".*(Joined|More).*",problem!~"Gpu.*"})',
+            "eval_time": "%ds" % ((SOUND + scrapes) * STEP),
+            "exp_samples": [{"labels": labels, "value": 1} for labels in wanted],
+        }
+        for scrapes, wanted in ((6 * MINUTE, []), (8 * MINUTE, own + together), (steps + 2 * MINUTE, []))
+    ]
+    done = promtool(tmp_path, steps, "%ds" % STEP, {"promql_expr_test": moments}, states)
     assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout
 
 
@@ -178,6 +207,8 @@ def test_one_page_for_each_fault(pages):
         for values in state.page:
             assert re.search(r"(?<![\w.])%s(?!\.?\w)" % values, text), (values, text)
         assert state.host in text and not re.search("<no value>|<error|template", text), text
-    ((path, text),) = pages.pop(None)
-    assert path == "/page" and not pages
-    assert ", ".join(ROLLOUT) in text and re.search(r"\b6\b.* DriverDown\b", text)
+    of_many = pages.pop(None)
+    assert {path for path, _ in of_many} == {"/page"} and not pages
+    for problem, hosts in (("DriverDown", MANY["hung"]), ("GpuHot", MANY["hot"])):
+        (text,) = [text for _, text in of_many if re.search(r"\b6\b.* %s\b" % problem, text)]
+        assert ", ".join(hosts) in text and len(of_many) == 2

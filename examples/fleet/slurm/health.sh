@@ -1,12 +1,13 @@
 #!/bin/bash
 # HealthCheckProgram of slurm.conf: drains a node whose GPUs are not well, and resumes it after GOOD checks in a row
-# without a CRITICAL finding, if it was this that drained it. What a node must have: GPUS=8 in /etc/default/pymtml-health.
+# without a CRITICAL finding, if it was this that drained it. GPUS=8 in /etc/default/pymtml-health is the number of cards
+# that the node must have; without it the number is not checked.
 #
 #   HealthCheckProgram=/etc/slurm/health.sh
 #   HealthCheckInterval=120
 #   HealthCheckNodeState=ANY
 
-GPUS=1 TIMEOUT=20 GOOD=5 PYMTML=/opt/pymtml/bin/pymtml LOCK=/run/pymtml-slurm.lock
+GPUS= TIMEOUT=20 GOOD=5 PYMTML=/opt/pymtml/bin/pymtml LOCK=/run/pymtml-slurm.lock
 DEFAULTS=${PYMTML_HEALTH_DEFAULTS:-/etc/default/pymtml-health}
 # shellcheck source=/dev/null
 [ -r "$DEFAULTS" ] && . "$DEFAULTS"
@@ -20,7 +21,7 @@ read -r good <"$LOCK" || true
 
 # Slurm ends a check after 60 seconds; health waits for its own lock and for the driver, each as long as TIMEOUT, and for
 # processes 5 seconds.
-found=$("$PYMTML" health --expect "$GPUS" --timeout "$TIMEOUT" 9>&-)
+found=$("$PYMTML" health ${GPUS:+--expect "$GPUS"} --timeout "$TIMEOUT" 9>&-)
 status=$?
 reason=$(grep -m1 '^CRITICAL' <<<"$found" || grep -m1 '^WARNING' <<<"$found")
 reason=$(tr -s ' ' <<<"$reason" | cut -c1-200)
@@ -40,6 +41,9 @@ case $status in
 0) ;;
 1) # degraded: logged, and left to people
     logger -t pymtml -- "$NODE: ${reason:-degraded}"
+    ;;
+126 | 127) # the command cannot be run: that says nothing of the GPUs
+    logger -t pymtml -- "$NODE: $PYMTML cannot be run (status $status): GPUs are not checked"
     ;;
 *) # unhealthy, or the check itself failed; a drain of somebody else keeps its reason
     reason="$MARK${reason:-pymtml health failed with status $status}"
