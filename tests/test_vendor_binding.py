@@ -1,35 +1,23 @@
 """The vendor's own binding on the simulator: its programs print the same with pymtml in its place.
 
-Its module is named pymtml as well, so it lives in a folder of its own: `vendor` below the virtual environment, where
-`make test` puts it, or else a folder that is filled here from the package index.
+Its module is named pymtml as well, so it lives in a folder of its own.
 """
 
 import glob
 import os
 import re
-import subprocess
 import sys
 
 import pytest
 import simulated
+import wheels
 
 import pymtml
-
-PACKAGE = "mthreads-ml-py==2.4.3"
 
 
 @pytest.fixture(scope="module")
 def vendor(tmp_path_factory):
-    """Folder that holds the vendor's pymtml.py."""
-    folder = os.path.join(sys.prefix, "vendor")
-    if os.path.exists(os.path.join(folder, "pymtml.py")):
-        return folder
-    folder = str(tmp_path_factory.mktemp("vendor"))
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, PACKAGE]
-    result = simulated.run(command, stderr=subprocess.STDOUT)
-    if result.returncode:
-        pytest.skip("%s cannot be installed: %s" % (PACKAGE, result.stdout.strip().splitlines()[-1:]))
-    return folder
+    return wheels.vendor(tmp_path_factory)
 
 
 def run(arguments, vendor, **options):
@@ -86,8 +74,14 @@ def programs(vendor, tmp_path_factory):
 
 
 def output(path, binding, profile):
-    """(exit status, lines of stdout and the last of stderr) of a program, with a binding's folder on the path."""
-    env = dict(simulated.environment(profile), PYTHONPATH=binding, PYTHONIOENCODING="utf-8")
+    """(exit status, lines of stdout and the last of stderr) of a program, with a binding's folder on the path.
+
+    Without a profile there is no library.
+    """
+    env = dict(simulated.environment(profile or "s80"), PYTHONPATH=binding, PYTHONIOENCODING="utf-8")
+    if profile is None:
+        del env["LD_LIBRARY_PATH"]
+        env["PYMTML_LIBRARY"] = "libmtml.so.2"
     done = simulated.run([sys.executable, str(path)], env=env, encoding="utf-8")
     lines = done.stdout.splitlines() + done.stderr.strip().splitlines()[-1:]
     return done.returncode, [re.sub(r" at 0x[0-9a-f]+", " at ...", line) for line in lines]
@@ -186,3 +180,29 @@ def test_values_of_another_shape(vendor, tmp_path):
     for place, binding in enumerate((vendor, simulated.ROOT)):
         said = answers(list(SHAPES), binding, tmp_path, set="0.mtlink_state=DOWN")
         assert dict(zip(SHAPES, said)) == {call: pair[place] for call, pair in SHAPES.items()}
+
+
+# ---- docs/frameworks.md ----
+
+with open(os.path.join(simulated.ROOT, "docs", "frameworks.md"), encoding="utf-8") as file:
+    FRAMEWORKS = file.read()
+ONLY_OURS = " ".join(re.search(r"needs this project's module: (.*?)\.", FRAMEWORKS, re.S).group(1).split()).split(", ")
+CODE = [
+    (title, code)
+    for title, section in re.findall(r"^## (.*)\n((?:(?!## ).*\n)*)", FRAMEWORKS, re.M)
+    for code in re.findall(r"^```python\n(.*?)^```", section, re.M | re.S)
+]
+
+
+@pytest.mark.parametrize("title, code", CODE, ids=[title for title, _ in CODE])
+def test_the_code_for_frameworks_runs_on_both(vendor, tmp_path, title, code):
+    """But for the sections that the page names; without a driver and without a library, the detection does."""
+    (tmp_path / "code.py").write_text(code)
+    for profile in ("s5000x8", "no-driver", None) if title.startswith("Detection") else ("s5000x8",):
+        (status, theirs), (our_status, ours) = [
+            output(tmp_path / "code.py", binding, profile) for binding in (vendor, simulated.ROOT)
+        ]
+        assert our_status == 0, ours
+        assert (status != 0) == (title in ONLY_OURS), theirs
+        if title not in ONLY_OURS:  # two say how the modules differ
+            assert (theirs == ours) != title.startswith(("Which", "Compute"))

@@ -5,14 +5,18 @@ import hashlib
 import importlib.util
 import os
 import shutil
+import subprocess
 import sys
 import venv
 import zipfile
 
+import pytest
 from simulated import ROOT, run
 
 INSTALLERS = ["pip"] + (["uv"] if os.path.exists(os.path.join(os.path.dirname(sys.executable), "uv")) else [])
 BUILD = "import hatchling.build, sys; print(getattr(hatchling.build, 'build_' + sys.argv[1])(sys.argv[2]))"
+
+VENDOR = "mthreads-ml-py==2.4.3"
 
 # What Pythons beside this one compile comes and goes while a folder is copied.
 UNCOMPILED = shutil.ignore_patterns("__pycache__")
@@ -55,6 +59,19 @@ def copy_of_module(folder):
     if os.path.exists(compiled):
         os.makedirs(os.path.join(str(folder), "__pycache__"), exist_ok=True)
         shutil.copy(compiled, importlib.util.cache_from_source(target))
+
+
+def vendor(factory):
+    """Folder that holds the vendor's pymtml.py: that of `make test`, or one that is filled from the package index."""
+    folder = os.path.join(sys.prefix, "vendor")
+    if os.path.exists(os.path.join(folder, "pymtml.py")):
+        return folder
+    folder = str(factory.mktemp("vendor"))
+    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", folder, VENDOR]
+    result = run(command, stderr=subprocess.STDOUT)
+    if result.returncode:
+        pytest.skip("%s cannot be installed: %s" % (VENDOR, result.stdout.strip().splitlines()[-1:]))
+    return folder
 
 
 def stand_in(folder, name, version, files, metadata=""):

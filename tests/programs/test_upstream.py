@@ -7,11 +7,12 @@ import subprocess
 import tempfile
 
 import pytest
+import wheels
 from machines import ROOT, Machine
 from program_set import NVITOP, RAY
 
 pytestmark = pytest.mark.programs
-PROGRAMS = {"test_nvitop": NVITOP, "test_nvitop_beside_nvidia": NVITOP, "test_ray": RAY, "test_ray_hands_out": RAY}
+PROGRAMS = {"test_nvitop": NVITOP, "test_nvitop_is_unchanged": NVITOP, "test_ray": RAY, "test_ray_hands_out": RAY}
 
 
 @pytest.fixture(scope="module")
@@ -23,9 +24,17 @@ def folders(tmp_path_factory):
         shutil.rmtree(path)
 
 
+@pytest.fixture(scope="module")
+def vendor(tmp_path_factory):
+    return wheels.vendor(tmp_path_factory)
+
+
 @pytest.fixture
 def patched(runner, folders, tmp_path_factory):
-    """A function: the environment in which a program has its patch, and pymtml is one package among others."""
+    """A function: the environment in which a program has its patch, and pymtml is one package among others.
+
+    `binding` is another folder with a module of that name. Without a machine there is no library.
+    """
 
     def make(program):
         find = "import %s, os; print(os.path.dirname(%s.__file__))" % (program.package, program.package)
@@ -45,11 +54,11 @@ def patched(runner, folders, tmp_path_factory):
         subprocess.run(["patch", "-p1", "--fuzz=0", "-s", "-d", folder, "-i", patch], check=True)
         return folder
 
-    def environment(program, machine):
+    def environment(program, machine, binding=None):
         if program.package not in folders:
             folders[program.package] = make(program)
-        path = os.pathsep.join([folders[program.package], runner.site])
-        return dict(runner.on_pymtml(machine), PYTHONPATH=path)
+        path = os.pathsep.join([folders[program.package], binding or runner.site])
+        return dict(runner.on_pymtml(machine) if machine else runner._environment(), PYTHONPATH=path)
 
     return environment
 
@@ -75,15 +84,17 @@ def test_nvitop(runner, patched, machine):
     assert shown.count(machine.gpus[0].name.replace("MTT ", "")) >= 8
 
 
-@pytest.mark.parametrize("what", ["a driver of NVIDIA's", "no card", "no driver"])
-def test_nvitop_beside_nvidia(runner, standin, patched, tmp_path, what):
-    """The patch changes nothing if NVIDIA's library is present, or no Moore Threads card."""
-    profile = {"no card": "empty", "no driver": "no-driver"}.get(what, "s5000x8")
-    environment = patched(NVITOP, Machine(tmp_path, profile))
-    if profile == "s5000x8":
-        environment["LD_LIBRARY_PATH"] += os.pathsep + standin
+@pytest.mark.parametrize("profile", ["s5000x8", "empty", "no-driver", None])
+@pytest.mark.parametrize("beside", ["a driver of NVIDIA's", "this module", "the vendor's module"])
+def test_nvitop_is_unchanged(runner, standin, vendor, patched, tmp_path, beside, profile):
+    """The patch changes nothing with NVIDIA's library, without a Moore Threads card, and with the vendor's `pymtml`."""
+    machine = Machine(tmp_path, profile) if profile else None
+    environment = patched(NVITOP, machine, vendor if beside == "the vendor's module" else None)
+    if beside == "a driver of NVIDIA's":
+        environment["LD_LIBRARY_PATH"] = os.pathsep.join(filter(None, [environment.get("LD_LIBRARY_PATH"), standin]))
     code = "import nvitop.api.libnvml, pynvml; print(pynvml.__name__)"
-    assert runner.run([NVITOP.python, "-c", code], environment).strip() == "pynvml"
+    expected = "pymtml" if (beside, profile) == ("this module", "s5000x8") else "pynvml"
+    assert runner.run([NVITOP.python, "-c", code], environment).strip() == expected
 
 
 MANAGER = """
@@ -95,6 +106,7 @@ print(json.dumps([manager.__name__, manager.get_current_node_num_accelerators(),
 """
 
 
+@pytest.mark.parametrize("binding", ["this module", "the vendor's module"])
 @pytest.mark.parametrize(
     "profile, lost, found",
     [
@@ -103,15 +115,17 @@ print(json.dumps([manager.__name__, manager.get_current_node_num_accelerators(),
         ("s3000-mpc", None, ["MTGPUAcceleratorManager", 2, "S3000"]),
         ("s5000x8-container", None, ["MTGPUAcceleratorManager", 2, "S5000"]),
         ("no-driver", None, ["NvidiaGPUAcceleratorManager", 0, None]),
+        (None, None, ["NvidiaGPUAcceleratorManager", 0, None]),
     ],
 )
-def test_ray(runner, patched, tmp_path, profile, lost, found):
-    """With [its patch](../examples/upstream/README.md) instead of the drop-in: count and type of cards."""
-    machine = Machine(tmp_path, profile)
+def test_ray(runner, vendor, patched, tmp_path, profile, lost, found, binding):
+    """With [its patch](../examples/upstream/README.md) instead of the drop-in: count and type, by either `pymtml`."""
+    machine = Machine(tmp_path, profile) if profile else None
     if lost is not None:
         machine.parser[machine.sections[lost]]["lost"] = "UNKNOWN"
         machine.write()
-    assert runner.evaluate(RAY, MANAGER, patched(RAY, machine)) == found
+    environment = patched(RAY, machine, vendor if binding == "the vendor's module" else None)
+    assert runner.evaluate(RAY, MANAGER, environment) == found
 
 
 TASKS = """
