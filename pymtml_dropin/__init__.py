@@ -31,6 +31,14 @@ NAMES = frozenset(
     )
 )
 
+# Programs and packages that find these cards by themselves, through the command beside them: with pynvml as well they
+# count each card twice. Where the command is there, they keep their own pynvml and nvidia-smi.
+KNOWING = {
+    "ramalama": "mthreads-gmi",  # where nvidia-smi answers it takes an image for CUDA, and CUDA's variable
+    "swanlab": "mthreads-gmi",  # a run has series of both vendors
+    "xpustat": "mthreads-gmi",  # lists cuda:0-7 and musa:0-7, and chooses a free card by CUDA_VISIBLE_DEVICES
+}
+
 # Modules that run as they are, and are then changed: {name: module of this package that changes it}
 MODULES = {"ray._private.accelerators.nvidia_gpu": "pymtml_dropin.ray"}
 
@@ -80,11 +88,11 @@ def stands_in():
     Python of its own, which installs the finder as the parent's Python did.
     """
     finder = installed()
-    if finder is None or finder.asked:
-        return finder is not None
+    if finder is None:
+        return False
     from pymtml_dropin import hook
 
-    return not hook.nvidia_driver()
+    return not hook.left_alone(finder.asked)
 
 
 def install(asked):

@@ -4,7 +4,7 @@ import os
 import sys
 from importlib.machinery import ModuleSpec, PathFinder
 
-from pymtml_dropin import MODULES, OWN
+from pymtml_dropin import KNOWING, MODULES, OWN
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, "pymtml_dropin", "path")
@@ -40,9 +40,49 @@ def setting(name):
     return value
 
 
-def more_names():
-    """The names in PYMTML_DROPIN_MODULES, which are separated by commas or blanks (frozenset of str)."""
-    return frozenset((setting("PYMTML_DROPIN_MODULES") or "").replace(",", " ").split())
+def more_names(variable="PYMTML_DROPIN_MODULES"):
+    """The names in an environment variable, which are separated by commas or blanks (frozenset of str)."""
+    return frozenset((setting(variable) or "").replace(",", " ").split())
+
+
+def program(file):
+    """The name by which a program is excepted: that of its file, or of the package that is run."""
+    name = os.path.splitext(os.path.basename(file))[0]
+    return os.path.basename(os.path.dirname(file)) if name == "__main__" else name
+
+
+def importer():
+    """The module that imports, or asks for a module, which this one is called for; "" if there is none."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = str(frame.f_globals.get("__name__"))
+        if name.split(".")[0] not in ("importlib", "importlib_metadata", "_frozen_importlib", "pymtml_dropin"):
+            return name
+        frame = frame.f_back
+    return ""
+
+
+def exception(*names):
+    """Why a program or a module of one of these names, or of a package of it, keeps its own pynvml; None if not."""
+    excepted = more_names("PYMTML_DROPIN_EXCEPT")
+    for name in names:
+        while name:
+            if name in excepted:
+                return "PYMTML_DROPIN_EXCEPT names it"
+            if name in KNOWING:
+                import shutil
+
+                if shutil.which(KNOWING[name]):
+                    return "it finds these cards by itself, through %s" % KNOWING[name]
+            name = name.rpartition(".")[0]
+    return None
+
+
+def left_alone(asked):
+    """Whether pynvml is not pymtml: beside an NVIDIA driver, unless the user chose it, and for an exception."""
+    if not asked and nvidia_driver():
+        return True
+    return exception(program(getattr(sys, "argv", [""])[0]), importer()) is not None
 
 
 def nvidia_driver():
@@ -55,6 +95,14 @@ def nvidia_driver():
             "/usr/lib/wsl/lib/libnvidia-ml.so.1",
         ]
     return next((mark for mark in marks if os.path.exists(mark)), None)
+
+
+class Nothing:
+    """Finds nothing in a folder (a finder of sys.path_importer_cache)."""
+
+    @staticmethod
+    def find_spec(name, target=None):
+        return None
 
 
 class Alias:
@@ -133,7 +181,10 @@ def find_spec(name, asked):
     """The spec for a name of the table, or None for whatever Python finds without this drop-in."""
     if name in OWN:
         return PathFinder.find_spec(name, [ROOT])
-    if not asked and nvidia_driver():
+    if left_alone(asked):
+        for entry in sys.path:
+            if os.path.abspath(entry) == FOLDER:  # whose pynvml.py is for Pythons that did not install the finder
+                sys.path_importer_cache[entry] = Nothing
         return None
     if name == "pynvml.smi":
         return find_smi()

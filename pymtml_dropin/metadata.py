@@ -45,7 +45,7 @@ class StandIn(Distribution):
 
 def find(context, asking, asked):
     """A StandIn for nvidia-ml-py, which the context names, or nothing (an iterator, as Python 3.8 requires)."""
-    if not asked and hook.nvidia_driver():
+    if hook.left_alone(asked):
         return  # pynvml is NVIDIA's there
     for finder in sys.meta_path:
         if finder is not asking and hasattr(finder, "find_distributions") and any(finder.find_distributions(context)):

@@ -443,6 +443,83 @@ def test_the_marks_of_an_nvidia_driver(platform, environment, mark, monkeypatch)
     assert (found, hook.nvidia_driver()) == (mark, None)
 
 
+# ---- programs that know these cards themselves ----
+
+WHOSE = """
+def whose():
+    try:
+        import pynvml
+    except ImportError as error:
+        return str(error)
+    return pynvml.__name__
+"""
+NONE = "No module named 'pynvml'"
+
+
+@pytest.fixture
+def knowing(variables, tmp_path):
+    """Packages that have functions of their own for `whose`, a program, and the environment without mthreads-gmi."""
+    for name in ("swanlab.nvidia", "other.nvidia", "other.__main__"):
+        make_package(tmp_path, name, WHOSE + "if __name__ == '__main__': print(whose())\n")
+    for name in ("tool.py", "xpustat"):
+        (tmp_path / name).write_text(
+            "from importlib import metadata, util\n" + WHOSE + "print(whose(), end=' ')\n"
+            "print('nvidia-ml-py' in map(lambda d: d.metadata['Name'], "
+            "metadata.distributions(name='nvidia-ml-py')), util.find_spec('pynvml') is None)\n"
+        )
+    return dict(variables, PATH=os.defpath, PYTHONPATH=os.pathsep.join([FOLDER, str(tmp_path)]))
+
+
+def add_mthreads_gmi(folder, variables):
+    (folder / "bin").mkdir()
+    (folder / "bin" / "mthreads-gmi").write_text("#!/bin/sh\n")
+    (folder / "bin" / "mthreads-gmi").chmod(0o755)
+    variables["PATH"] = str(folder / "bin") + os.pathsep + variables["PATH"]
+
+
+PLAIN = os.path.realpath(sys.executable)  # outside of a virtual environment, whose packages may have a pynvml
+BY_IMPORT = ["-c", "import other.nvidia, swanlab.nvidia; print(swanlab.nvidia.whose(), other.nvidia.whose(), sep='; ')"]
+
+
+@pytest.mark.skipif(sys.version_info < (3, 8), reason="importlib.metadata")
+@pytest.mark.parametrize(
+    "arguments, there, excepted, said",
+    [
+        (BY_IMPORT, True, "", NONE + "; pymtml"),
+        (BY_IMPORT, False, "", "pymtml; pymtml"),
+        (BY_IMPORT, False, "tool, other", "pymtml; pymtml"),  # it is loaded by then
+        (BY_IMPORT, True, "other", NONE + "; " + NONE),
+        (BY_IMPORT, True, "other.nvidia", NONE + "; " + NONE),
+        (BY_IMPORT, True, "nvidia other.nvi", NONE + "; pymtml"),
+        (["xpustat"], True, "", NONE + " False True"),
+        (["xpustat"], False, "", "pymtml True False"),
+        (["tool.py"], True, "", "pymtml True False"),
+        (["tool.py"], False, "other tool", NONE + " False True"),
+        (["-m", "other"], False, "other", NONE),
+        (["-m", "other"], False, "xpustat", "pymtml"),
+    ],
+)
+def test_programs_that_know_these_cards(knowing, tmp_path, arguments, there, excepted, said):
+    """They keep their own pynvml, or none; the others have pymtml, in the same process as well."""
+    if there:
+        add_mthreads_gmi(tmp_path, knowing)
+    knowing["PYMTML_DROPIN_EXCEPT"] = excepted
+    assert run([PLAIN] + arguments, knowing, tmp_path).strip() == said
+    if arguments is BY_IMPORT and there:
+        (tmp_path / "pynvml.py").write_text("")
+        assert run([PLAIN] + arguments, knowing, tmp_path).startswith("pynvml")
+
+
+def test_the_uuids_of_a_program_that_is_left_alone(knowing, tmp_path):
+    """Its pymtml, by that name, writes them as MTML does."""
+    (tmp_path / "tool.py").write_text(
+        "import pymtml\npymtml.nvmlInit()\nprint(pymtml.nvmlDeviceGetUUID(pymtml.nvmlDeviceGetHandleByIndex(0))[:4])\n"
+    )
+    assert run([sys.executable, "tool.py"], knowing, tmp_path) == "GPU-\n"
+    knowing["PYMTML_DROPIN_EXCEPT"] = "tool"
+    assert run([sys.executable, "tool.py"], knowing, tmp_path) != "GPU-\n"
+
+
 UNRELATED = """
 import sys
 import textwrap

@@ -9,6 +9,7 @@ import sys
 from types import SimpleNamespace
 
 import pymtml_dropin
+from pymtml_dropin import hook
 
 USAGE = """\
 usage: pymtml run [--nvidia-smi] PROGRAM [ARGUMENT ...]
@@ -18,9 +19,10 @@ usage: pymtml run [--nvidia-smi] PROGRAM [ARGUMENT ...]
 
 PROGRAM is looked for next to this Python first, then on PATH; this Python runs the other forms. The program and all
 that it starts use pymtml as pynvml, and in place of the copies of pynvml that some programs carry.
-PYMTML_DROPIN_MODULES names more such copies.
+PYMTML_DROPIN_MODULES names more such copies, PYMTML_DROPIN_EXCEPT programs and packages that are left alone.
 
-  --nvidia-smi   put pymtml's nvidia-smi first on PATH, for programs that run that command
+  --nvidia-smi   put pymtml's nvidia-smi first on PATH, for programs that run that command; a login shell and a program
+                 that sets PATH anew or runs /usr/bin/nvidia-smi do not find it
 """
 
 OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for the completion of shells
@@ -154,7 +156,12 @@ def run(arguments):
     problem = shim_problem() if options.nvidia_smi else None
     if problem:
         return complain(problem, NOT_EXECUTABLE)
-    command, variables = options.command, environment(options.nvidia_smi)
+    command = options.command
+    name = command[1].partition(".")[0] if command[0] == "-m" else hook.program(command[0])
+    why = hook.exception(name)
+    if why and sys.stderr.isatty():
+        complain("%s keeps its own pynvml and nvidia-smi: %s" % (name, why))
+    variables = environment(options.nvidia_smi and not why)
     if getattr(sys, "frozen", False):
         text = "needs a Python interpreter: this pymtml is frozen into one program; install pymtml's wheel"
         return complain(text, NOT_EXECUTABLE)

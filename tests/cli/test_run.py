@@ -223,3 +223,19 @@ def test_where_a_process_cannot_become_another_it_waits(started, monkeypatch):
         code = "import os, sys; sys.exit(os.environ['STATUS'] == '7' and 7)"
         status = run.start(PYTHON, ["python", "-Sc", code], dict(os.environ, STATUS="7"))
     assert (status, len(waits), started) == (7, 2, [])
+
+
+@pytest.mark.parametrize(
+    "arguments, name",
+    [("./program", "program"), ("-m program.part x", "program"), ("script.py", "script"), ("-c pass", "")],
+)
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_program_that_is_left_alone(arguments, name, terminal, folder, started, monkeypatch):
+    """It gets no nvidia-smi either; a person is told."""
+    monkeypatch.setenv("PYMTML_DROPIN_EXCEPT", "program script")
+    monkeypatch.setattr(io, "StringIO", type("Stderr", (io.StringIO,), {"isatty": lambda self: terminal}))
+    result = invoke("run", "--nvidia-smi", *arguments.split())
+    said = "pymtml: %s keeps its own pynvml and nvidia-smi: PYMTML_DROPIN_EXCEPT names it\n" % name
+    assert result.stderr == (said if name and terminal else "")
+    (variables,) = (variables for _, _, variables in started)
+    assert (SHIM_FOLDER in variables["PATH"]) == (not name)
