@@ -1087,7 +1087,7 @@ class c_mtmlPciInfo_t(_PrintableStructure):
 
 
 class c_mtmlCodecSessionState_t(_PrintableStructure):
-    """MtmlCodecSessionState, made of a MTML_CODEC_SESSION_STATE_* or, in lists, of a session's number and its state."""
+    """MtmlCodecSessionState; made from a MTML_CODEC_SESSION_STATE_* value or, in lists, from (session id, state)."""
 
     _fields_ = [("state", c_int)]
     sessionId = 0  # not in C, where it is the entry's place in the list
@@ -5803,7 +5803,7 @@ def nvmlDeviceGetAccountingMode(handle) -> "int":
 
 
 def nvmlDeviceGetCudaComputeCapability(handle) -> "tuple[int, int]":
-    """(major, minor): MUSA compute capability, (0, 0) only if it is not known.
+    """(major, minor): MUSA compute capability, (0, 0) only if it is unknown.
 
     It comes from the first of these that has it: the library, the card's PCI id, its name, torch_musa. torch_musa is
     used only if the program has imported it, by the card's position in musa_visible_devices.
@@ -6163,7 +6163,7 @@ def nvmlDeviceGetMarginTemperature(handle) -> "int":
 def nvmlDeviceGetThermalSettings(device, sensorindex, c_thermalsettings=_NO_THERMAL_SETTINGS) -> "_Any":
     """Thermal sensors in degrees Celsius (list of three c_nvmlGpuThermalSensor_t): only the first is in use, the GPU's.
 
-    Its ``defaultMaxTemp`` is the temperature at which the card shuts down, 0 if not known. Its ``defaultMinTemp`` is 0.
+    Its ``defaultMaxTemp`` is the temperature at which the card shuts down, 0 if unknown. Its ``defaultMinTemp`` is 0.
     If the caller passes a struct, it is filled. If the caller passes byref of a struct, NVML_SUCCESS is returned
     instead of the list.
 
@@ -6783,7 +6783,7 @@ def nvmlDeviceGetP2PStatus(device1, device2, p2pIndex) -> "int":
     """NVML_P2P_STATUS_* of two devices for a capability, NVML_P2P_CAPS_INDEX_*.
 
     READ and WRITE: what MTML reports. NVLINK: OK if at least one MtLink of the pair is up at both ends. ATOMICS: OK if
-    there are such links and all of them support atomics. PCI: the same as READ for a pair without such links.
+    there are such links and all of them support atomics. PCI: as READ for a pair without such links.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, also for other numbers, NVMLError_NotSupported.
     MTML: mtmlDeviceGetP2PStatus, mtmlDeviceCountMtLinkLayouts, mtmlDeviceGetMtLinkCapStatus,
@@ -7274,7 +7274,7 @@ nvmlDeviceGetGpuInstanceProfileInfoV = nvmlDeviceGetGpuInstanceProfileInfo
 def nvmlDeviceGetGpuInstanceProfileInfoById(device, profileId) -> "_Any":
     """MPC profile by its id (c_nvmlGpuInstanceProfileInfo_v2_t).
 
-    The fields mean the same as those from nvmlDeviceGetGpuInstanceProfileInfo.
+    The fields are those of nvmlDeviceGetGpuInstanceProfileInfo.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an id that the card does not offer,
     NVMLError_NotSupported for cards without MPC.
@@ -7645,8 +7645,8 @@ def nvmlDeviceGetComputeRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     MPC instances. The driver is asked by an ioctl that is known from its source only, and has not been tried on
     hardware; PYMTML_PROCESS_MEMORY=0 turns that off.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
-    shows processes, and without a free file descriptor.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if /proc shows no
+    processes or no file descriptor is free.
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlDeviceGetPrimaryPath, mtmlDeviceCountDisplayInterface,
     mtmlVpuGetEncoderSessionMetrics, mtmlVpuGetDecoderSessionMetrics, mtmlMemoryGetTotal, mtmlMemoryGetUsed;
     /proc/PID/fd, /proc/driver/musa, ioctl of /dev/mtgpu.N.
@@ -7670,8 +7670,8 @@ def nvmlDeviceGetGraphicsRunningProcesses(handle) -> "list[nvmlFriendlyObject]":
     Only the driver's table shows which engines a process uses. It is read for cards with a display, and where there are
     processes that the user may not inspect; otherwise, and without a table, the list is empty.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported without a proc file system that
-    shows processes, and without a free file descriptor.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported if /proc shows no
+    processes or no file descriptor is free.
     MTML: mtmlDeviceGetGpuPath, mtmlDeviceGetRenderPath, mtmlDeviceGetPrimaryPath, mtmlDeviceCountDisplayInterface,
     mtmlMemoryGetTotal, mtmlMemoryGetUsed; /proc/PID/fd, /proc/driver/musa, ioctl of /dev/mtgpu.N.
     """
@@ -7728,7 +7728,7 @@ def nvmlDeviceGetProcessesUtilizationInfo(handle, timeStamp) -> "list[c_nvmlProc
 def nvmlSystemGetProcessName(pid) -> "str":
     """Program of a process: the first part of its command line, or its short name if it has no command line.
 
-    The short name, too, if a thread of the process waits in the kernel, where its command line may never be read.
+    The short name is also returned if a thread of the process waits in the kernel: its command line might block.
 
     Raises: NVMLError_Uninitialized, NVMLError_NotFound, NVMLError_NoPermission, NVMLError_NotSupported without a proc
     file system.
@@ -8381,7 +8381,7 @@ def _process_memory(found):
     try:
         status, _ = _argument("_board", found.device)
         if status == MTML_ERROR_NOT_SUPPORTED:
-            return _ProcessMemory("how the driver reports MPC instances is not known")
+            return _ProcessMemory("how the driver reports MPC instances is unknown")
         _nvml_check(status)
         used = _nvmlDeviceGetMemoryInfo(found.device).used
         return _judged_memory(found, used, _memory_answer(found.device, found.path))
