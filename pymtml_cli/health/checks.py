@@ -431,7 +431,7 @@ CHECKS = {check.name: check for check in (
     Check("devices", "CRITICAL: no card, or not the number that `--expect` requires", measured=False),
     Check("answers",
           "CRITICAL: the card does not answer, has no name or UUID, or the UUID or PCI address of another card; "
-          "WARNING: it reports nothing at all", {answers: None},
+          "WARNING: it reports no name, UUID, memory or utilization", {answers: None},
           "look at dmesg; a card that fell off the bus needs a reset or a reboot", among=same_identities,
           measured=False),
     Check("firmware",
