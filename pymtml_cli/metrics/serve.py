@@ -1,6 +1,7 @@
 """Serves the last page of `pymtml metrics` over HTTP. Collecting is separate, so no scrape waits for the driver."""
 
 import contextlib
+import errno
 import gzip
 import http.server
 import socket
@@ -19,7 +20,9 @@ LAST_PORT = 65535
 REQUEST_SECONDS = 10  # time for a whole request to come in and its answer to go out
 IDLE_SECONDS = 120  # time for the next request on a connection: longer than the interval of a Prometheus server
 MOST_CONNECTIONS = 64
+OTHER_FILES = 16  # that this process may have open beside its connections, such as the pipes of the collecting child
 FASTEST = 1  # of gzip's levels
+PAUSE = 0.1  # seconds until a descriptor may be free
 
 
 def address(text):
@@ -68,11 +71,30 @@ class Page:
 
     def encoded(self, accepted):
         """(bytes, headers) of the page in an encoding that the client accepts."""
-        if "gzip" not in accepted.lower():
+        if not _accepts_gzip(accepted):
             return self.text, ()
         if self._compressed is None:
             self._compressed = gzip.compress(self.text, FASTEST)
         return self._compressed, (("Content-Encoding", "gzip"),)
+
+
+def _accepts_gzip(accepted):
+    """Whether an Accept-Encoding has gzip, and not with a weight of 0."""
+    for part in accepted.lower().replace(" ", "").split(","):
+        coding, *parameters = part.split(";")
+        if coding == "gzip":
+            return not any(one.rstrip("0") in ("q=", "q=0.") for one in parameters)
+    return False
+
+
+def most_connections():
+    """How many connections may be open at once: fewer where the process may open few files."""
+    try:
+        from resource import RLIMIT_NOFILE, getrlimit
+    except ImportError:  # not a Unix
+        return MOST_CONNECTIONS
+    files = getrlimit(RLIMIT_NOFILE)[0]
+    return max(1, min(MOST_CONNECTIONS, files - OTHER_FILES)) if files >= 0 else MOST_CONNECTIONS
 
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
@@ -132,11 +154,29 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             if due < time.monotonic():
                 self._end(connection)
 
+    def _end_idlest(self):
+        """End the connection that was idle longest, if there is one."""
+        due = list(self._due.items())
+        if due:
+            self._end(min(due, key=lambda one: one[1])[0])
+
+    def get_request(self):
+        """Accept a connection. Without a free descriptor one is made free: otherwise this would be tried in a loop."""
+        try:
+            return http.server.HTTPServer.get_request(self)
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                self._say_once("no descriptor is free: the connection that was idle longest is closed")
+                self._end_idlest()
+                time.sleep(PAUSE)
+            raise
+
     def process_request(self, request, client_address):
         """Answer a connection in a thread. If there are too many, the one that was idle longest ends."""
-        if len(self._due) >= MOST_CONNECTIONS:
-            self._end(min(list(self._due.items()), key=lambda one: one[1])[0])
-            self._say_once("more than %d connections: the one that was idle longest is closed" % MOST_CONNECTIONS)
+        most = most_connections()
+        if len(self._due) >= most:
+            self._end_idlest()
+            self._say_once("more than %d connections: the one that was idle longest is closed" % most)
         self.expect(request, True)
         socketserver.ThreadingMixIn.process_request(self, request, client_address)
 
@@ -198,6 +238,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         for name, value in (("Content-Type", content_type), ("Content-Length", str(len(body))), *headers):
             self.send_header(name, value)
+        has_body = any(length.strip("0 ") for length in self.headers.get_all("Content-Length", ()))
+        if has_body or "Transfer-Encoding" in self.headers:
+            self.send_header("Connection", "close")  # a body is not read: it would be taken for the next request
         self.end_headers()
         if self.command != "HEAD":
             self.wfile.write(body)

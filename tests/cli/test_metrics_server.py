@@ -103,7 +103,23 @@ def test_what_it_answers(serving, path, status, content_type, body):
     assert asked(server, "HEAD %s HTTP/1.0\r\n" % path) == (expected, b"")
 
 
-@pytest.mark.parametrize("accepted", ["gzip", "deflate, GZip;q=1.0"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        "Content-Length: %d",
+        "Content-Length: 0\r\nContent-Length: %d",
+        "Transfer-Encoding: chunked",
+        "Transfer-Encoding: identity",
+    ],
+)
+def test_a_body_ends_the_connection(serving, headers):
+    """It would be the next request, whose answer another client of a proxy would get."""
+    body = "GET /nothing HTTP/1.1\r\n"
+    request = "GET / HTTP/1.1\r\n%s\r\n\r\n%s" % (headers.replace("%d", str(len(body) + 2)), body)
+    assert asked(serving(), request) == (head("200 OK", TEXT_TYPE, len(WHERE), "Connection: close"), WHERE)
+
+
+@pytest.mark.parametrize("accepted", ["gzip", "deflate, GZip;q=1.0", "gzip ; q=0.5"])
 def test_a_client_that_accepts_it_gets_it_compressed(serving, accepted):
     server, request = serving(), "%s /metrics HTTP/1.0\r\nAccept-Encoding: %s\r\n"
     lines, body = asked(server, request % ("GET", accepted))
@@ -111,7 +127,8 @@ def test_a_client_that_accepts_it_gets_it_compressed(serving, accepted):
     assert lines == expected and gzip.decompress(body) == TEXT and len(body) < len(TEXT) / 5
     assert asked(server, request % ("HEAD", accepted)) == (expected, b"")
     plain = head("200 OK", PAGE_TYPE, len(TEXT)), TEXT
-    assert asked(server, request % ("GET", "deflate")) == plain
+    for refused in ("deflate", "notgzip", "gzip;q=0", "gzip; q=0.00, deflate", "xgzip, gzip;x=1;q=0"):
+        assert asked(server, request % ("GET", refused)) == plain
     server.page = metrics_server.Page(b"", "text/html")
     assert asked(server, request % ("GET", "")) == (head("200 OK", "text/html", 0), b"")
 
@@ -194,6 +211,31 @@ def wait_until(condition):
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)
+
+
+def test_few_descriptors(serving, monkeypatch, capsys):
+    """Fewer connections than descriptors; without a free one the idlest ends, and nothing is tried in a loop."""
+    resource = pytest.importorskip("resource")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    for files, most in ((24, 8), (17, 1), (3, 1), (80, 64), (1024, 64), (-1, 64)):
+        monkeypatch.setattr(resource, "getrlimit", lambda which: (files, hard))
+        assert metrics_server.most_connections() == most
+    monkeypatch.undo()
+    server, tries, accept = serving(), [], socket.socket.accept
+
+    def full(self):
+        tries.append(self)
+        if len(tries) < 3:
+            raise OSError(24, "Too many open files")
+        return accept(self)
+
+    with connection(server) as idle:
+        wait_until(lambda: len(server._due) == 1)
+        monkeypatch.setattr(socket.socket, "accept", full)
+        monkeypatch.setattr(metrics_server, "PAUSE", 0)
+        assert asked(server, "GET / HTTP/1.0\r\n")[1] == WHERE
+        assert idle.recv(100) == b""
+    assert capsys.readouterr().err == "pymtml: no descriptor is free: the connection that was idle longest is closed\n"
 
 
 def test_a_thread_that_cannot_start_takes_no_place(serving, monkeypatch, capsys):
