@@ -1,6 +1,7 @@
 """Files that others read or have written: one is replaced as a whole, and a text is read up to a size."""
 
 import os
+import stat
 
 from pymtml_cli.common.errors import OTHER, CommandError, reason
 
@@ -39,21 +40,29 @@ def replace_file(path, text):
         raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
 
 
-def read_text(path, most, errors="strict"):
-    """The text of a file (str); None if it is longer than ``most``.
+def open_regular(path, flags):
+    """Open a regular file (an opener); raises ValueError for anything else, even a link to one."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ValueError("not a regular file")
+    # The folder's owner may put a link or a pipe there meanwhile: do not follow the one, nor wait for the other.
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
+
+
+def read_text(path, most, errors="strict", opener=None):
+    """The text of a file (str), without a byte order mark; None if it is longer than ``most``.
 
     Raises: OSError, ValueError.
     """
     if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
         raise ValueError("it is not a regular file")
-    with open(path, encoding="utf-8", errors=errors) as file:
+    with open(path, encoding="utf-8-sig", errors=errors, opener=opener) as file:
         text = file.read(most + 1)
     return text if len(text) <= most else None
 
 
-def read(path, most=LONGEST):
+def read(path, most=LONGEST, opener=None):
     """The text of a file (str), whatever its bytes; empty if it cannot be read, or is longer than ``most``."""
     try:
-        return read_text(path, most, "replace") or ""
+        return read_text(path, most, "replace", opener) or ""
     except (OSError, ValueError):
         return ""

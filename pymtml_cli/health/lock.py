@@ -1,6 +1,7 @@
 """Lets a user run one check at a time: with a hung driver, each round of cron would leave one more process."""
 
 import os
+import stat
 import time
 
 import pymtml
@@ -30,8 +31,12 @@ class Lock:
         except OSError as error:
             self.failure = "cannot open %s: %s" % (path, error.strerror)
             return
-        if os.fstat(self.descriptor).st_uid != os.geteuid():
+        found = os.fstat(self.descriptor)
+        if found.st_uid != os.geteuid():
             self.failure = "%s belongs to another user" % path
+        elif not stat.S_ISREG(found.st_mode) or found.st_nlink != 1:  # its content is replaced
+            self.failure = "%s is not a regular file, or has another name as well" % path
+        if self.failure:
             self.leave()
 
     def take(self, timeout):

@@ -12,9 +12,9 @@ import copy
 import json
 import os
 import re
-import stat
 import sys
 
+from pymtml_cli.common.files import open_regular
 from pymtml_cli.common.text import fit, safe
 from pymtml_cli.health.checks import CRITICAL, NOT_AVAILABLE, NOTE, OK, WARNING
 from pymtml_cli.hosts import hostlist
@@ -77,7 +77,7 @@ def read(paths):
             text = _text(path, named=path in paths)
         except OSError as error:
             found.append(Unreadable(titles[path], "cannot be read: %s" % (error.strerror or error)))
-        except _Bad as error:
+        except (_Bad, ValueError) as error:
             found.append(Unreadable(titles[path] or "standard input", str(error)))
         else:
             found += parse(text, titles[path])
@@ -111,19 +111,11 @@ def _text(path, named):
     if path == STDIN:
         data = sys.stdin.buffer.read(LARGEST + 1)
     else:
-        with open(path, "rb", opener=None if named else _open_regular) as file:
+        with open(path, "rb", opener=None if named else open_regular) as file:
             data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
         raise _Bad("more than %d MiB" % (LARGEST >> 20))
     return data.decode("utf-8-sig", "backslashreplace").replace("\r\n", "\n")
-
-
-def _open_regular(path, flags):
-    """Open a regular file; raises _Bad for anything else, even a link to one."""
-    if not stat.S_ISREG(os.lstat(path).st_mode):
-        raise _Bad("not a regular file")
-    # The folder's owner may put a link or a pipe there meanwhile: do not follow the one, nor wait for the other.
-    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def parse(text, title=None):

@@ -8,6 +8,7 @@ import sys
 
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.files import replace_file
+from pymtml_cli.health import checks
 from pymtml_cli.readings.devices import Machine, Unknown
 from pymtml_cli.readings.table import mebibytes, value_of
 
@@ -33,7 +34,7 @@ def run(arguments):
 
 def labels(machine):
     cards = machine.cards
-    yield "gpu.count", len(cards)
+    yield "gpu.count", sum(not checks.is_silent(checks.outcomes(card, "answers", {})) for card in cards)
     products = {label_value(name) for name in values(cards, "name")}
     if products - {""}:
         yield "gpu.product", products.pop() if len(products) == 1 else "mixed"

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 import pymtml
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import OTHER, CommandError, called
-from pymtml_cli.common.files import read, replace_file
+from pymtml_cli.common.files import open_regular, read, replace_file
 from pymtml_cli.common.text import safe
 from pymtml_cli.health import health
 from pymtml_cli.health.child import LONGEST_TIMEOUT, answer_parent
@@ -327,7 +327,7 @@ def jobs(folder, name):
     Of a line `job user partition` these three, else the line as a tuple of one. A job comes once.
     """
     found = {}
-    for line in read(os.path.join(folder, name), LONGEST_JOBS).split("\n"):
+    for line in read(os.path.join(folder, name), LONGEST_JOBS, open_regular).split("\n"):  # a link may lead anywhere
         parts = tuple(map(safe, line.split()))
         job = parts if len(parts) == len(JOB_LABELS) else (safe(line.strip()),)
         if job[0] and "\ufffd" not in line:  # which stands for bytes that are no text

@@ -278,6 +278,18 @@ def test_a_lock_of_somebody_else_is_not_waited_for(tmp_path, monkeypatch):
     assert Lock(str(tmp_path / "link")).failure.startswith("cannot open %s: " % (tmp_path / "link"))
 
 
+def test_a_lock_that_is_a_file_of_somebody_is_left_alone(tmp_path):
+    """Others may put a link to it into a folder that all may write."""
+    path, other = tmp_path / "lock", tmp_path / "file"
+    other.write_text("what somebody has written\n")
+    os.link(str(other), str(path))
+    os.mkfifo(str(tmp_path / "pipe"))
+    for name in (path, tmp_path / "pipe"):
+        lock = Lock(str(name))
+        assert lock.failure == "%s is not a regular file, or has another name as well" % name
+        assert lock.take(0) is None and other.read_text() == "what somebody has written\n"
+
+
 def test_what_is_in_the_file_of_a_lock(tmp_path):
     path = tmp_path / "lock"
     path.write_text("12345678901234567890\n")

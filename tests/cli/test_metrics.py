@@ -271,6 +271,8 @@ def test_files_of_jobs_that_are_something_else(page, tmp_path):
     (tmp_path / "2").write_text("x" * (1 << 16) + "\n")
     (tmp_path / "3").write_text("".join("%d\n" % job for job in range(17)))
     (tmp_path / "4").mkdir()
+    (tmp_path / "5").symlink_to(tmp_path / "3")
+    (tmp_path / "6").symlink_to("/dev/zero")
     found = page("--hpc-job-dir", str(tmp_path))
     jobs = {}
     for labels, _ in found["mthreads_gpu_power_watts"]:

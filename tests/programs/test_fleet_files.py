@@ -378,7 +378,8 @@ def test_names_are_those_of_the_semantic_conventions():
 SCONTROL = """\
 #!/bin/bash
 [ "$1" = show ] || printf '%s\\n' "$@" "" >> "$CALLS"
-[ "$1" = show ] && echo "NodeName=gpu01 State=$STATE Reason=$REASON"
+FORM='NodeName=gpu01 Arch=x86_64\\n   State=%s ThreadsPerCore=1\\n   Comment=%s\\n   Reason=%s [root@x]\\n'
+[ "$1" = show ] && printf "$FORM" "$STATE" "$COMMENT" "$REASON"
 exit 0
 """
 
@@ -442,7 +443,7 @@ def test_a_sick_node_is_drained(slurm, tmp_path):
     assert "CRITICAL driver: no answer within 2 seconds" in call[3]
     narrow = Machine(tmp_path, "s3000x2", changes={"pci_cur_width": lambda i: 8, "pci_cur_gen": lambda i: 5})
     (call,) = slurm(narrow)
-    assert call[:3] == ["-t", "pymtml", "--"] and call[3].startswith("gpu01: WARNING pcie: GPU 0-1: PCIe x8")
+    assert call[:3] == ["-t", "pymtml", "--"] and call[3].startswith("gpu01: WARNING pcie: GPU 0-1: PCIe link is x8")
 
 
 def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
@@ -462,6 +463,14 @@ def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
     assert [check(state) for state in ("well", "well", "sick", "well", "well")] == [[], [], ["State=DRAIN"], [], []]
     assert check("degraded")[0] == "State=RESUME"  # a WARNING drains no node, and keeps none drained
     assert check("well", "disk is broken") == []
+    comment = "State=IDLE+DRAIN Reason=pymtml: "  # whose words are an admin's
+    assert slurm(machine, "IDLE+DRAIN", "disk is broken", FOUND="OK", STATUS="0", COMMENT=comment) == []
+    (call,) = slurm(machine, "IDLE", FOUND="CRITICAL x", STATUS="2", COMMENT=comment)
+    assert call[2] == "State=DRAIN"
+    for text, good in (("a[$(touch %s)]" % (tmp_path / "x"), "1"), ("08", "9"), ("", "1"), ("9" * 30, "1")):
+        (tmp_path / "lock").write_text(text + "\n")
+        slurm(machine, FOUND="OK", STATUS="0")
+        assert (tmp_path / "lock").read_text() == good + "\n" and not (tmp_path / "x").exists()
 
 
 def test_which_job_has_which_card(tmp_path):

@@ -18,6 +18,7 @@ MARK="pymtml: "
 exec 9<>"$LOCK" || exit 1
 flock --nonblock 9 || exit 0
 read -r good <"$LOCK" || true
+[[ $good =~ ^[0-9]{1,9}$ ]] || good=0
 
 # Slurm ends a check after 60 seconds; health waits for its own lock and for the driver, each as long as TIMEOUT, and for
 # processes 5 seconds.
@@ -25,13 +26,16 @@ found=$("$PYMTML" health ${GPUS:+--expect "$GPUS"} --timeout "$TIMEOUT" 9>&-)
 status=$?
 reason=$(grep -m1 '^CRITICAL' <<<"$found" || grep -m1 '^WARNING' <<<"$found")
 reason=$(tr -s ' ' <<<"$reason" | cut -c1-200)
-state=$(scontrol show node --oneliner "$NODE" 9>&-)
+# A line for each field: the comment of a node may say anything.
+shown=$(scontrol show node "$NODE" 9>&-)
+state=$(sed -n 's/^ *State=\([^ ]*\).*/\1/p' <<<"$shown")
+now=$(sed -n 's/^ *Reason=//p' <<<"$shown")
 
 drained= ours=
 [[ $state == *"+DRAIN"* ]] && drained=yes
-[[ $drained && $state == *"Reason=$MARK"* ]] && ours=yes
+[[ $drained && $now == "$MARK"* ]] && ours=yes
 # A WARNING drains no node, so it keeps none drained.
-[ $status -le 1 ] && good=$((${good:-0} + 1)) || good=0
+[ $status -le 1 ] && good=$((10#$good + 1)) || good=0
 echo "$good" >"$LOCK"
 
 if [[ $ours && $good -ge $GOOD ]]; then
@@ -47,7 +51,7 @@ case $status in
     ;;
 *) # unhealthy, or the check itself failed; a drain of somebody else keeps its reason
     reason="$MARK${reason:-pymtml health failed with status $status}"
-    if [[ ! $drained || ($ours && $state != *"Reason=$reason"*) ]]; then
+    if [[ ! $drained || ($ours && $now != "$reason"*) ]]; then
         scontrol update NodeName="$NODE" State=DRAIN Reason="$reason" 9>&-
     fi
     ;;
