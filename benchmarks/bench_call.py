@@ -2,7 +2,6 @@
 
 import collections
 import ctypes
-import random
 import statistics
 
 import common
@@ -191,33 +190,20 @@ def measure(options):
     """{query: {"native_calls": {binding: n}, "samples": {variant: {binding: [ns]}}}}"""
     modules = {binding: binding.load() for binding in options.bindings}
     floor = Floor()
-    figures = {}
-    jobs = []
+    figures, jobs = {}, {}
     for item in QUERIES:
         native_calls = {}
-        samplers = [(PLAIN, "floor", floor.sampler(item))]
+        jobs[item.name] = {(PLAIN, "floor"): floor.sampler(item)}
         for binding, module in modules.items():
             if hasattr(module, item.function):
                 subject = Subject(binding, module, item)
                 native_calls[binding.key] = subject.native_calls
-                samplers += [(variant, binding.key, sampler) for variant, sampler in subject.samplers.items()]
-        samples = {}
-        for variant, key, _ in samplers:
-            samples.setdefault(variant, {})[key] = []
-        figures[item.name] = {"sources": item.sources, "native_calls": native_calls, "samples": samples}
-        jobs.append((samples, samplers))
-    with common.quiet():
-        for _ in range(options.rounds + 1):
-            random.shuffle(jobs)
-            for samples, samplers in jobs:
-                random.shuffle(samplers)
-                for variant, key, sampler in samplers:
-                    samples[variant][key].append(sampler())
-    for figure in figures.values():
-        for bindings in figure["samples"].values():
-            for values in bindings.values():
-                # The first round warms caches and the adaptive interpreter.
-                del values[0]
+                of_binding = subject.samplers.items()
+                jobs[item.name].update(((variant, binding.key), sampler) for variant, sampler in of_binding)
+        figures[item.name] = {"sources": item.sources, "native_calls": native_calls, "samples": {}}
+    for name, taken in common.sampled(jobs, options.rounds).items():
+        for (variant, key), values in taken.items():
+            figures[name]["samples"].setdefault(variant, {})[key] = values
     return figures
 
 

@@ -5,7 +5,6 @@ that follows a shutdown in C; later lives find the library kept.
 """
 
 import os
-import random
 import statistics
 
 import common
@@ -26,6 +25,18 @@ def life(nvml):
     nvml.nvmlShutdown()
 
 
+def sampler(which, module):
+    """What takes a sample of the first or of later lives."""
+    loop = common.loop_of("f(x)")
+
+    def sample():
+        os.environ["PYMTML_KEEP_LIBRARY"] = KEEP[which]
+        life(module)
+        return loop(life, [module] * LIVES_PER_SAMPLE)
+
+    return sample
+
+
 def measure(options):
     subjects, native_calls = {}, {FIRST: {}, LATER: {}}
     for binding in options.bindings:
@@ -37,21 +48,9 @@ def measure(options):
             life(module)  # so that what was kept goes, or is kept
             native_calls[which][binding.key] = binding.stub.count(lambda: life(module))
         binding.stub.set_init(INIT_NS)
-    loop = common.loop_of("f(x)")
-    samples = {which: {key: [] for key in subjects} for which in KEEP}
-    with common.quiet():
-        for _ in range(options.rounds + 1):
-            order = [(which, key) for which in KEEP for key in subjects]
-            random.shuffle(order)
-            for which, key in order:
-                os.environ["PYMTML_KEEP_LIBRARY"] = KEEP[which]
-                life(subjects[key])
-                samples[which][key].append(loop(life, [subjects[key]] * LIVES_PER_SAMPLE))
+    jobs = {which: {key: sampler(which, module) for key, module in subjects.items()} for which in KEEP}
     figures = {"init_ns": INIT_NS, "native_calls": native_calls, "ns": {}, "ratios": {}}
-    for which, times in samples.items():
-        for values in times.values():
-            # The first round warms caches and the adaptive interpreter.
-            del values[0]
+    for which, times in common.sampled(jobs, options.rounds).items():
         figures["ns"][which] = {key: statistics.median(values) for key, values in times.items()}
         figures["ratios"][which] = {
             key: common.ratio(times["pymtml"], values)

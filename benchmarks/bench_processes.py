@@ -2,7 +2,6 @@
 driver's table."""
 
 import os
-import random
 import shutil
 import statistics
 import sys
@@ -129,29 +128,18 @@ def measure(options, trees):
     subject = Subject(binding.load())
     expected = [users_of(index) for index in range(common.DEVICES)]
     bare, table = trees
-    jobs = {"%d processes with %d files" % (PROCESSES, FILES): (bare, expected), "this machine": ("/proc", None)}
-    figures = []
-    for title, (root, right) in jobs.items():
-        samplers = {
+    roots = {"%d processes with %d files" % (PROCESSES, FILES): (bare, expected), "this machine": ("/proc", None)}
+    jobs = {}
+    for title, (root, right) in roots.items():
+        jobs[title] = samplers = {
             WALK: lambda root=root: timed_walk(root),
             OPEN_NODES: queries(subject, root, expected=right),
             ONE_QUERY: queries(subject, root, gpus=1, expected=right),
         }
         if right:
             samplers[TABLE] = queries(subject, table, expected=right)
-        figures.append((title, samplers, {name: [] for name in samplers}))
-    with common.quiet():
-        for _ in range(options.rounds + 1):
-            for _, samplers, samples in figures:
-                order = list(samplers)
-                random.shuffle(order)
-                for name in order:
-                    samples[name].append(samplers[name]())
     summary = []
-    for title, _, samples in figures:
-        for values in samples.values():
-            # The first round warms caches.
-            del values[0]
+    for title, samples in common.sampled(jobs, options.rounds).items():
         summary.append(
             {
                 "tree": title,

@@ -6,12 +6,12 @@ A job holds each card, with 700 files and 400 threads.
 import importlib
 import json
 import os
-import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+from functools import partial
 
 import common
 
@@ -195,18 +195,9 @@ def stacks(options, jobs):
 def measure(options):
     jobs = Jobs()
     running = stacks(options, jobs)
-    samples = {name: {key: [] for key in running} for name in TICKS}
-    for _ in range(options.rounds + 1):
-        for name in TICKS:
-            order = list(running)
-            random.shuffle(order)
-            for key in order:
-                samples[name][key].append(running[key].ask(name))
+    questions = {name: {key: partial(stack.ask, name) for key, stack in running.items()} for name in TICKS}
     ticks = {}
-    for name, taken in samples.items():
-        for values in taken.values():
-            # The first round warms caches.
-            del values[0]
+    for name, taken in common.sampled(questions, options.rounds).items():
         ticks[name] = {
             "ns": {key: statistics.median(values) for key, values in taken.items()},
             "ratio": common.ratio(taken["pymtml"], taken["nvidia"]),

@@ -3,7 +3,6 @@
 import inspect
 import json
 import os
-import random
 import re
 import statistics
 
@@ -123,20 +122,9 @@ def measure(options):
             if "nvidia" in titles and len(titles) > 1:
                 refused[name] = titles
     # A function that did not refuse may have made earlier handles stale: these are new ones.
-    subjects = {name: {title: Subject(found[title], name) for title in titles} for name, titles in refused.items()}
-    samples = {name: {title: [] for title in of_name} for name, of_name in subjects.items()}
-    with common.quiet():
-        for _ in range(options.rounds + 1):
-            for name, of_name in subjects.items():
-                order = list(of_name)
-                random.shuffle(order)
-                for title in order:
-                    samples[name][title].append(of_name[title].sample())
+    jobs = {name: {title: Subject(found[title], name).sample for title in titles} for name, titles in refused.items()}
     figures = {}
-    for name, of_name in samples.items():
-        for values in of_name.values():
-            # The first round warms caches and the adaptive interpreter.
-            del values[0]
+    for name, of_name in common.sampled(jobs, options.rounds).items():
         figures[name] = {
             "ns": {title: statistics.median(values) for title, values in of_name.items()},
             "ratios": {

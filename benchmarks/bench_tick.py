@@ -1,6 +1,5 @@
 """Time of one tick of a monitor: what it reads from eight devices, with native calls of 0, 1 and 5 microseconds."""
 
-import random
 import statistics
 
 import common
@@ -101,26 +100,13 @@ class Subject:
 
 def measure(options):
     subjects = {binding.key: Subject(binding) for binding in options.bindings}
-    figures = []
-    jobs = []
-    for way in (KEPT, FRESH):
-        for delay_ns in DELAYS_NS:
-            samples = {key: [] for key in subjects}
-            samplers = [(key, subject.sampler(way, delay_ns)) for key, subject in subjects.items()]
-            jobs.append((samples, samplers))
-            figures.append((way, delay_ns, samples))
-    with common.quiet():
-        for _ in range(options.rounds + 1):
-            random.shuffle(jobs)
-            for samples, samplers in jobs:
-                random.shuffle(samplers)
-                for key, sampler in samplers:
-                    samples[key].append(sampler())
+    jobs = {
+        (way, delay_ns): {key: subject.sampler(way, delay_ns) for key, subject in subjects.items()}
+        for way in (KEPT, FRESH)
+        for delay_ns in DELAYS_NS
+    }
     ticks = []
-    for way, delay_ns, samples in figures:
-        for values in samples.values():
-            # The first round warms caches and the adaptive interpreter.
-            del values[0]
+    for (way, delay_ns), samples in common.sampled(jobs, options.rounds).items():
         row = {"handles": way, "delay_ns": delay_ns, "ns": {k: statistics.median(v) for k, v in samples.items()}}
         if "pymtml" in samples:
             row["ratios"] = {

@@ -1,6 +1,5 @@
 """Time of questions about pairs of devices, and of a whole matrix: pymtml's by pairs, nvidia-ml-py's link by link."""
 
-import random
 import statistics
 
 import common
@@ -55,20 +54,8 @@ def samplers(modules):
 
 def measure(options):
     modules = {binding.key: binding.load() for binding in options.bindings if binding.key != "mthreads"}
-    jobs = samplers(modules)
-    samples = {name: {key: [] for key in keys} for name, keys in jobs.items()}
-    with common.quiet():
-        for _ in range(options.rounds + 1):
-            for name, keys in jobs.items():
-                order = list(keys)
-                random.shuffle(order)
-                for key in order:
-                    samples[name][key].append(keys[key]())
     figures = {}
-    for name, taken in samples.items():
-        for values in taken.values():
-            # The first round warms caches and the adaptive interpreter.
-            del values[0]
+    for name, taken in common.sampled(samplers(modules), options.rounds).items():
         figures[name] = {"ns": {key: statistics.median(values) for key, values in taken.items()}}
         if len(taken) == 2:
             figures[name]["ratio"] = common.ratio(taken["pymtml"], taken["nvidia"])

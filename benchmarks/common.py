@@ -9,6 +9,7 @@ import json
 import math
 import os
 import platform
+import random
 import shutil
 import statistics
 import subprocess
@@ -281,6 +282,20 @@ def result(name, options, cpu, figures, budgets):
         "figures": figures,
         "budgets": budgets,
     }
+
+
+def sampled(jobs, rounds):
+    """What samplers return in rounds of shuffled order: {name: {key: [values]}}, as they stand in ``jobs``."""
+    samples = {name: {key: [] for key in samplers} for name, samplers in jobs.items()}
+    with quiet():
+        for _ in range(rounds + 1):
+            for name, samplers in random.sample(list(jobs.items()), len(jobs)):
+                for key, sampler in random.sample(list(samplers.items()), len(samplers)):
+                    samples[name][key].append(sampler())
+    for of_name in samples.values():
+        for values in of_name.values():
+            del values[0]  # the first round warms caches and the adaptive interpreter
+    return samples
 
 
 def main(name, description, rounds, measure, budgets_of, report, pinned=True):

@@ -17,3 +17,11 @@ def blocks(name):
 def tables(name):
     """The same, with each text as a list of lines, and each line as a list of the cells between its bars."""
     return {title: [line.split(" | ") for line in text.split("\n")] for title, text in blocks(name).items()}
+
+
+def records(name):
+    """The same, with each line as {column: cell}, by the names in a table's first line; cells that it lacks are empty."""
+    found = {}
+    for title, (columns, *rows) in tables(name).items():
+        found[title] = [dict(zip(columns, cells + [""] * len(columns))) for cells in rows]
+    return found

@@ -16,18 +16,18 @@ from pymtml_cli.smi.lost import Opened
 def _properties():
     """Of each query, (names, of which the first heads the column, unit, what makes of a Device the text, help)."""
     queries, known = {}, {}
-    for kind, rows in layout.tables("smi/fields.txt").items():
-        for names, *rest in rows:
-            names = tuple(names.split())
-            if not rest:
+    for query, rows in layout.records("smi/fields.txt").items():
+        for row in rows:
+            names = tuple(row["names"].split())
+            if row["kind"] == "same":
                 found = known[names[0]]
-            elif len(rest) == 1:
+            elif row["kind"] == "reading":
                 reading = BY_NAME[names[0]]
-                found = (reading.unit, reading.cell, rest[0])
+                found = (reading.unit, reading.cell, row["help"])
             else:
-                found = (rest[0], unreported, rest[1])
-            queries.setdefault(kind, []).append((names,) + found)
-            known.update((name, found) for name in names if kind == "gpu")
+                found = (row["unit"], unreported, row["help"])
+            queries.setdefault(query, []).append((names,) + found)
+            known.update((name, found) for name in names if query == "gpu")
     return queries
 
 

@@ -31,11 +31,10 @@ class Line:
     ``section`` is that of -d; ``only_chosen`` lines are shown only if -d asks for them.
     """
 
-    def __init__(self, key, tag="", reading="", section=""):
+    def __init__(self, key, tag="", reading="", section="", shown=""):
         self.key, self.tag, self.reading, self.below = key.strip().replace("~", " "), tag or None, reading, []
         self.key = self.key if self.key != "-" else None
-        self.section, _, only = section.partition(" ")
-        self.only_chosen = bool(only)
+        self.section, self.only_chosen = section, shown == "chosen"
         if self.reading == "samples":
             self.below = [Line(title) for title in ("Duration", "Number of Samples", "Max", "Min", "Avg")]
 
@@ -43,15 +42,15 @@ class Line:
 def _tree(rows):
     """The lines of the first level, with those below them (list of Line)."""
     levels = [[]]
-    for cells in rows:
-        del levels[(len(cells[0]) - len(cells[0].lstrip())) // 4 + 1 :]
-        line = Line(*cells)
+    for row in rows:
+        del levels[(len(row["key"]) - len(row["key"].lstrip())) // 4 + 1 :]
+        line = Line(**row)
         levels[-1].append(line)
         levels.append(line.below)
     return levels[0]
 
 
-TREE, OF_INSTANCE = map(_tree, layout.tables("smi/sections.txt").values())
+TREE, OF_INSTANCE = map(_tree, layout.records("smi/sections.txt").values())
 
 # What newer drivers write for a state that they no longer report. Readers take that, or P0 to P15, and nothing else.
 DEPRECATED = "Requested functionality has been deprecated"

@@ -44,7 +44,7 @@ host_port | pci_max_gen=1 | WARNING 1/2 | generation 1
 READING = [
     above(TABLE, '    _count("pcie.link.width.current"', ROW),
     above(TABLE, '    "pcie_replays_total": (', HELP),
-    (FIELDS, "\npcie.link.gen.hostmax |  |", "\npcie.link.gen.hostmax |"),
+    (FIELDS, "\nnone | pcie.link.gen.hostmax |", "\nreading | pcie.link.gen.hostmax |"),
     (SECTIONS, " Host Max | max_host_link_gen", " Host Max | max_host_link_gen | pcie.link.gen.hostmax"),
     above(BY_HAND, "pci_cur_width, lanes |", VALUES),
     above(CHECKS, "def pcie_replays(card, limits):", QUERY),
