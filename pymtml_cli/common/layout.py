@@ -20,7 +20,7 @@ def tables(name):
 
 
 def records(name):
-    """The same, with each line as {column: cell}, by the names in a table's first line; cells that it lacks are empty."""
+    """The same, with each line as {column: cell} by the first line of its table; cells that it lacks are empty."""
     found = {}
     for title, (columns, *rows) in tables(name).items():
         found[title] = [dict(zip(columns, cells + [""] * len(columns))) for cells in rows]
