@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 import simulated
 from command import WORKING_PROFILES, capture_file, command_environment, invoke, process_tree
+from mtml_simulator import driver_files
 
 RECORDED = capture_file("xml_elements.json")
 UNKNOWN = "N/A"
@@ -106,6 +107,7 @@ def test_elements_and_their_order():
 )
 def test_processes_of_any_name(program, shown, tmp_path, monkeypatch):
     process_tree(tmp_path, monkeypatch, {17: (program, 12), 18: ("game", 1)})
+    driver_files.write_table(str(tmp_path), 0, driver_files.process_row(18, 18, (5, 0, 0, 5, 0, 0), "game"))  # it draws
     with simulated.machine("s3000x2"):
         result = invoke("-q", "-x")
     root = document(result)
@@ -113,6 +115,7 @@ def test_processes_of_any_name(program, shown, tmp_path, monkeypatch):
     processes = root.findall("gpu/processes/process_info")
     assert [process.findtext("pid") for process in processes] == ["17", "18"]
     assert processes[0].findtext("process_name") == shown
+    assert [process.findtext("type") for process in processes] == ["C", "G"]
     assert [process.findtext("used_memory") for process in processes] == ["N/A", "N/A"]
 
 
@@ -126,6 +129,22 @@ def test_what_a_card_does_not_tell_is_left_out_or_empty():
     assert second.get("id") == "00000000:3C:00.0" and untold.find("gpu/voltage") is None
     for tag, text in (("accounted_processes", ""), ("mig_devices", "None")):
         assert [element.text.strip() for element in told.iter(tag)] == [text] * 2
+
+
+def test_lists_and_what_surrounds_a_card():
+    with simulated.machine(simulated.DISTINCT):
+        result = invoke("-q", "-x", "-i", "0")
+    root = document(result)
+    assert root.findtext("attached_gpus") == "2" and "\t</gpu>\n\n</nvidia_smi_log>\n" in result.stdout
+    addresses = {
+        "multiple_single_bit": ["0x0000000000012000"],
+        "double_bit": ["0x0000000000056000", "0x0000000000078000"],
+    }
+    for cause, expected in addresses.items():
+        pages = root.find("gpu/retired_pages/%s_retirement/retired_pagelist" % cause)
+        found = [page.text for page in pages.iter("retired_page_address")]
+        assert found[: len(expected)] == expected
+    assert root.findtext("gpu/retired_pages/pending_retirement") == "Yes"
 
 
 # ---- readers ----
