@@ -1635,7 +1635,7 @@ class _Native:
         self.inherited = inherited  # that of a process which this one was forked from: C may hold it, too
         self.cell = _Pointer()  # where C writes the pointer to the library
         self.answers: "list[int]" = []  # statuses: that of mtmlLibraryInit, then one for each mtmlLibraryShutDown
-        self.files: "list[_Any]" = [] if inherited is None else inherited.files  # as _devices_open has them
+        self.files: "list[_Any]" = [] if inherited is None else inherited.files  # as _devices_opened has them
         self.turn = 0
 
     @property
@@ -1645,9 +1645,9 @@ class _Native:
 
     def start(self):
         """Initialize C; return an MTML status."""
-        before = _devices_open()
+        before = _descriptors()
         _record(self.answers, _c.mtmlLibraryInit, self.cell)
-        self.files = self.files + sorted(_devices_open() - before)
+        self.files = self.files + _devices_opened(before)
         # After success with a NULL library there is no pointer with which C could be shut down.
         return self.answers[0] or (MTML_SUCCESS if self.cell[0] else MTML_ERROR_UNKNOWN)
 
@@ -1702,24 +1702,30 @@ def _lost_file(file):
 _NO_DEVICES = ("/dev/null", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts/")
 
 
-def _devices_open():
-    """(descriptor, (inode, device)) of the device files that this process has open (set); without /proc, none.
-
-    What another thread opens meanwhile is none of the library's. So where there are others, only GPUs' nodes count.
-    """
-    found, alone = set(), len(sys._current_frames()) == 1
+def _descriptors():
+    """Numbers of the files that this process has open (set of str); empty if /proc does not show them."""
     try:
-        for name in os.listdir("/proc/self/fd"):
-            try:
-                path = os.readlink("/proc/self/fd/" + name)
-                if path.startswith("/dev/") and (
-                    os.path.basename(path).startswith(_NODE_STEMS) if not alone else not path.startswith(_NO_DEVICES)
-                ):
-                    found.add((int(name), os.fstat(int(name))[1:3]))
-            except OSError:
-                continue  # such as that of the look itself
+        with _open(os.devnull, "rb", 0) as file:
+            own = str(file.fileno())  # which the look itself takes next, and leaves again
+        return set(os.listdir("/proc/self/fd")) - {own}
     except OSError:
-        pass
+        return set()
+
+
+def _devices_opened(before):
+    """(descriptor, (inode, device)) of the device files that were opened since a look at ``_descriptors`` (list).
+
+    What another thread has opened meanwhile is none of the library's: where there are threads, only GPUs' nodes count.
+    """
+    found = []
+    for number in sorted(_descriptors() - before, key=int):
+        try:
+            path = os.readlink("/proc/self/fd/" + number)
+            is_node = os.path.basename(path).startswith(_NODE_STEMS)
+            if path.startswith("/dev/") and (is_node or not (_thread._count() or path.startswith(_NO_DEVICES))):
+                found.append((int(number), os.fstat(int(number))[1:3]))
+        except OSError:
+            continue  # closed meanwhile, as that of the look itself
     return found
 
 
