@@ -7,6 +7,7 @@ from pymtml_cli.common import hints
 from pymtml_cli.common.errors import NVIDIA_SMI, CommandError, called
 from pymtml_cli.common.numeric import number
 from pymtml_cli.common.text import fit, safe
+from pymtml_cli.helping import page
 from pymtml_cli.subcommands import SUBCOMMANDS
 
 
@@ -15,6 +16,10 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         raise CommandError("%s; see `%s --help`" % (message, self.prog))
+
+    def _check_value(self, action, value):
+        if action.choices is not None and value not in action.choices:
+            raise hints.no_value([value], action.choices, (action.option_strings or [self.prog])[0])
 
     def parse_args(self, args=None, namespace=None):
         options, rest = self.parse_known_args(args, namespace)
@@ -25,6 +30,22 @@ class Parser(argparse.ArgumentParser):
             name = self.prog.partition(" ")[2]
             raise hints.unknown("Option %s is not recognized.\n" % rest[0], rest[0], known, name)
         return options
+
+    def format_help(self):
+        forms, rows = [self.prog, "[OPTION]..."], []
+        for action in self._actions:
+            text = (action.help or "").replace("%%", "%")
+            if isinstance(action.choices, dict):  # subparsers
+                forms.append(action.metavar)
+                rows += [(below.dest, below.help) for below in action._choices_actions]
+            elif not action.option_strings:
+                forms.append("[%s]..." % action.metavar)
+                rows.append((action.metavar, text))
+            elif action.dest != "help":
+                value = "" if action.nargs == 0 else action.metavar or "|".join(action.choices)
+                value = "[%s]" % value if action.nargs == "?" else value
+                rows.append((" ".join(filter(None, (", ".join(action.option_strings), value))), text))
+        return page(" ".join(forms), self.description or "", rows, self.epilog or "")
 
     def exit(self, status=0, message=None):
         sys.stdout.flush()  # here a help that nobody reads, or a full disk, is an error of the command

@@ -26,7 +26,7 @@ def _options(lines):
 KINDS = ("gpu", "compute-apps", "retired-pages", "remapped-rows", "supported-clocks", "accounted-apps")
 # -a is -q as old programs spell it
 OPTIONS = _options("""
--h, --help / --version / -L, --list-gpus / -B, --list-excluded-gpus / -q, --query / -a / --dtd / -u, --unit /
+-h, --help / -V, -v, --version / -L, --list-gpus / -B, --list-excluded-gpus / -q, --query / -a / --dtd / -u, --unit /
 -x, --xml-format / -d, --display SECTIONS / -i, --id CARDS / -f, --filename FILE / -l, --loop [SECONDS] /
 -lms, --loop-ms [MILLISECONDS] / --format [WORDS] / --json / --watch [SECONDS] / -eow, --error-on-warning / --force
 """.split("/"))
@@ -143,8 +143,8 @@ def _not_known(raw):
     from pymtml_cli.subcommands import SUBCOMMANDS
 
     word = raw.partition("=")[0]
-    known = list(SUBCOMMANDS) + [spelling for spelling in BY_SPELLING if len(spelling) > 2 and spelling != word]
-    return hints.meant(word, known, "--help lists options and subcommands")
+    harmless = [spelling for spelling, name in BY_SPELLING.items() if len(spelling) > 2 and name not in MODIFYING]
+    return hints.meant(word, list(SUBCOMMANDS) + harmless, "--help lists options and subcommands")
 
 
 def _apart(parts, raw, question, text):
@@ -167,7 +167,7 @@ def _split(arguments):
         position += 1
         spelling, equals, value = raw.partition("=")
         name = BY_SPELLING.get(spelling)
-        if name == "force" and called() == NVIDIA_SMI:  # which has no such option
+        if spelling in ("--force", "-V", "-v") and called() == NVIDIA_SMI:  # which has no such options
             name = None
         takes = OPTIONS[name][1] if name else None
         if name is None or (equals and not takes):

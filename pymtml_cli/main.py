@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 
-from pymtml_cli.common.errors import CommandError, called
+from pymtml_cli.common.errors import NVIDIA_SMI, CommandError, called
 from pymtml_cli.common.text import safe
 from pymtml_cli.subcommands import SUBCOMMANDS
 
@@ -17,6 +17,8 @@ FAILED = 255
 
 def dispatch(arguments):
     """Run what the arguments ask for (exit status)."""
+    if arguments[:1] in (["help"], ["-h"], ["--help"]) and called() != NVIDIA_SMI and len(arguments) < 3:
+        arguments = _helped(arguments)
     if arguments and arguments[0] in SUBCOMMANDS:
         name, *rest = arguments
         run = _module(SUBCOMMANDS[name].module).run
@@ -25,6 +27,19 @@ def dispatch(arguments):
 
     options = language.parse(arguments)
     return _module(language.ANSWERED_BY[options.question]).answer(options)
+
+
+def _helped(arguments):
+    """The arguments for `help`, `help SUBCOMMAND`, and -h in place of help."""
+    if arguments[1:] and arguments[1] in SUBCOMMANDS:
+        return [arguments[1], "--help"]
+    if arguments[0] == "help" and arguments[1:]:
+        from pymtml_cli.common import hints
+
+        raise CommandError(
+            "there is no subcommand %s" % arguments[1], hint=hints.meant(arguments[1], SUBCOMMANDS, "help lists them")
+        )
+    return ["--help"] + arguments[1:]
 
 
 def _module(name):

@@ -23,40 +23,42 @@ def _refused(help):
     return Subcommand("smi.refused", help, True)
 
 
+# In the order of --help: what people need first, then by task, nvidia-smi's last
 SUBCOMMANDS = {
-    "capture": Subcommand("capture", "print a profile of this machine that the simulator loads"),
-    "dmon": Subcommand("smi.dmon", "a line for each card and second"),
-    "pmon": Subcommand("smi.pmon", "a line for each process and second"),
+    "health": Subcommand("health.health", "check the cards, for schedulers and cron"),
+    "doctor": Subcommand("health.doctor", "what works here, what does not, and what to do about it"),
+    "ps": Subcommand("ps", "who uses which card: users, memory, command lines"),
+    "run": Subcommand("dropin.run", "run a program with pymtml in place of pynvml"),
+    "metrics": Subcommand("metrics.write", "values and health of the cards for Prometheus"),
+    "topo": Subcommand("smi.topo", "how cards are connected to each other and to processors"),
     "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", True),
     "mig": Subcommand("smi.mig", "list MPC instances, and divide a card into them"),
     "vgpu": Subcommand("smi.vgpu", "virtual devices, and the kinds that a card offers"),
-    "clocks": _refused("nvidia-smi's clocks that these cards do not have"),
+    "dmon": Subcommand("smi.dmon", "a line for each card and second"),
+    "pmon": Subcommand("smi.pmon", "a line for each process and second"),
     "encodersessions": Subcommand("smi.encodersessions", "a line for each encoder session and second"),
-    "drain": _refused("the drain state of a card"),
-    "nvlink": Subcommand("smi.mtlink", "the same in nvidia-smi's form", True),
-    "health": Subcommand("health.health", "check the cards, for schedulers and cron"),
-    "metrics": Subcommand("metrics.write", "values and health of the cards for Prometheus"),
-    "labels": Subcommand("hosts.labels", "labels of the node for Kubernetes, as node-feature-discovery reads them"),
-    "doctor": Subcommand("health.doctor", "report what works here, what does not, and what to do about it"),
-    "drop-in": Subcommand("dropin.drop_in", "make programs use pymtml as pynvml"),
-    "topo": Subcommand("smi.topo", "how cards are connected to each other and to processors"),
+    "xid": Subcommand("health.xid", "errors that the driver has recorded, the oldest first"),
     "compare": Subcommand("hosts.compare", "differences between hosts, from the JSON output of each"),
-    "completion": Subcommand("completion", "print the completion script for a shell: bash, zsh or fish"),
+    "labels": Subcommand("hosts.labels", "labels of a Kubernetes node, for node-feature-discovery"),
+    "drop-in": Subcommand("dropin.drop_in", "make programs use pymtml as pynvml"),
+    "completion": Subcommand("completion", "completion script for a shell: bash, zsh or fish"),
+    "capture": Subcommand("capture", "a profile of this machine that the simulator loads"),
+    "nvlink": Subcommand("smi.mtlink", "mtlink in nvidia-smi's form", True),
+    "pci": _refused("PCIe replays of a card"),
     "base-clocks": _refused("base clocks: N/A on these cards"),
     "boost-slider": _refused("boost sliders, which these cards do not have"),
     "c2c": _refused("links between chips, which these cards do not have"),
+    "clocks": _refused("boost groups and sparse mode, which these cards do not have"),
     "compute-policy": _refused("compute policies, which these cards do not have"),
     "conf-compute": _refused("confidential computing, which these cards do not have"),
+    "drain": _refused("the drain state of a card"),
     "gpm": _refused("the stream of performance metrics, which these cards do not have"),
-    "pci": _refused("PCIe replays of a card"),
     "power-hint": _refused("hints on power, which these cards do not have"),
     "power-profiles": _refused("power profiles, which these cards do not have"),
     "power-smoothing": _refused("power smoothing, which these cards do not have"),
     "prm": _refused("PRM registers, which these cards do not have"),
-    "xid": Subcommand("health.xid", "errors that the driver has recorded, the oldest first"),
-    "ps": Subcommand("ps", "who uses which card: users, memory, command lines"),
-    "run": Subcommand("dropin.run", "run a program with pymtml in place of pynvml"),
 }
 
 # What --help has a line for: not those that these cards have nothing for
-LISTED = sorted(name for name, row in SUBCOMMANDS.items() if row.module != "smi.refused" or name == "pci")
+LISTED = [name for name, row in SUBCOMMANDS.items() if row.module != "smi.refused" or name == "pci"]
+FIRST = 5  # of these people need first

@@ -1,18 +1,30 @@
 """What to do about an error, for the line on stderr. Nothing here is imported unless there is an error."""
 
+import re
+
 from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
+from pymtml_cli.common.text import fit
 
 MOST = 3
+# Options of subcommands that change something
+_SETTER = re.compile(
+    r"--?(c[cg]i|d[cg]i|cErrCnt|som|spp|sparse|set|create|destroy|modify|remove|clear|vboost|.*-(add|remove)$)"
+)
 
 
 def near(word, known):
-    """Those of the known words that somebody may have meant, the likeliest first (list)."""
+    """Those of the known words that somebody may have meant, the likeliest first (list).
+
+    None is the word that was typed, nor an option of a subcommand that changes something.
+    """
     from difflib import get_close_matches
 
     by_lower = {}
     for name in known:
-        by_lower.setdefault(name.lower(), name)
+        if name != word and not _SETTER.match(name):
+            by_lower.setdefault(name.lower(), name)
     found = get_close_matches(word.lower(), list(by_lower), MOST, 0.72)
+    found += [name for name in by_lower if sorted(name) == sorted(word.lower()) and name not in found]
     longer = [name for name in by_lower if len(word) > 2 and name.startswith(word.lower()) and name not in found]
     return [by_lower[name] for name in (found + longer)[:MOST]]
 
@@ -21,6 +33,14 @@ def unknown(text, raw, known, command):
     """The CommandError for an argument that a subcommand does not have; the text is nvidia-smi's."""
     rest = "" if called() == NVIDIA_SMI else "%s --help lists the options" % command
     return refuse(text, hint=meant(raw.partition("=")[0], known, rest), ours="option %s is not recognized" % raw)
+
+
+def no_value(words, known, option, theirs=""):
+    """The CommandError for the first of the words that an option does not take; the text is nvidia-smi's."""
+    word = next(word for word in words if word not in known)
+    hint = meant(word, known) or "it takes " + ", ".join(known)
+    ours = "%s is no value of %s" % (fit(word, 40) or "the empty text", option)
+    return refuse(theirs, hint="" if called() == NVIDIA_SMI else hint, ours=ours)
 
 
 def meant(word, known, rest=""):

@@ -4,10 +4,10 @@ A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a
 that --help does not show have None.
 """
 
-from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, called, refuse, see_help, worded
+from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, called, refuse, see_help
 
 OURS = ("--json", "--force")  # which nvidia-smi does not have
-JSON = "for programs: one object, docs/command.md has the schema"
+JSON = "one object, for programs (schema: docs/command.md)"
 CARDS = "only these: index, UUID or PCI address, separated by commas"
 
 
@@ -24,16 +24,6 @@ def spelled(table):
         value = "" if words[-1].startswith("-") else words.pop()
         found.append((tuple(words), value))
     return found
-
-
-def usage(command, table, last=(), arguments="[OPTION]...", **words):
-    """The text of --help; some options, named by their first spelling, come last. ``words`` stand in the texts."""
-    shown = [line for line, text in known(table).items() if text is not None]
-    shown.sort(key=lambda line: line.split(",")[0] in last)
-    width = max(map(len, shown))
-    texts = [worded(table[line]).format(name=called(), **words) for line in shown]
-    rows = ((line.ljust(width), text.replace("\n", "\n" + " " * (width + 4))) for line, text in zip(shown, texts))
-    return "usage: %s %s %s\n\n" % (called(), command, arguments) + "".join("  %s  %s\n" % row for row in rows)
 
 
 def parse(arguments, table, command):

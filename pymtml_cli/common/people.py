@@ -1,22 +1,18 @@
 """What only somebody at a terminal gets: a verdict first, color, and a word about what takes long."""
 
 import contextlib
-import os
 import sys
 
-RED, YELLOW, GREEN, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
+from pymtml_cli.common.samples import Output
+from pymtml_cli.common.text import DIM, GREEN, PLAIN, RED, YELLOW
+
 # Levels of findings, the worst first, and how they are shown
 COLORS = {"CRITICAL": RED, "WARNING": YELLOW, "NOTE": "", "OK": DIM, "N/A": DIM}
 LONG = 2  # seconds after which somebody asks what is going on
 
 
-def paints():
-    """Whether a terminal is to have colors."""
-    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
-
-
 def _painted(color, text):
-    return color + text + PLAIN if color and paints() else text
+    return color + text + PLAIN if color and Output().paints else text
 
 
 def verdict(host, level, text, findings, quiet=False):

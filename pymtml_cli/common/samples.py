@@ -29,6 +29,11 @@ class Output:
         """Whether somebody looks at it."""
         return self.filename is None and self._file.isatty()
 
+    @property
+    def paints(self):
+        """Whether it is a terminal that is to have colors."""
+        return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
     def write(self, text):
         """Write a text and flush it.
 

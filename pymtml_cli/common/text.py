@@ -3,6 +3,8 @@
 Whatever comes from outside goes through `safe` before it is printed. Applied again, `safe` changes nothing.
 """
 
+RED, YELLOW, GREEN, DIM, PLAIN = "\x1b[31m", "\x1b[33m", "\x1b[32m", "\x1b[2m", "\x1b[0m"
+
 
 def safe(text):
     """A text with a visible escape in the place of each character that shows nothing, or that changes what is shown.

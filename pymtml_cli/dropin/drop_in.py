@@ -55,7 +55,7 @@ for name in ("pymtml", "pynvml"):
 def parser():
     parser = argument_parser("drop-in")
     actions = parser.add_subparsers(dest="action", required=True, metavar="path | enable | disable | status")
-    actions.add_parser("path", help="print the folder that does the same on PYTHONPATH")
+    actions.add_parser("path", help="print the folder to put on PYTHONPATH for the same effect")
     enable = actions.add_parser("enable", help="make all programs of this environment use pymtml as pynvml")
     enable.add_argument("--force", action="store_true", help="even if an NVIDIA driver is present")
     actions.add_parser("disable", help="undo it")

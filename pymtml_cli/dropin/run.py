@@ -17,12 +17,17 @@ usage: pymtml run [--nvidia-smi] PROGRAM [ARGUMENT ...]
        pymtml run [--nvidia-smi] -m MODULE [ARGUMENT ...]
        pymtml run [--nvidia-smi] -c CODE [ARGUMENT ...]
 
-PROGRAM is looked for next to this Python first, then on PATH; this Python runs the other forms. The program and all
-that it starts use pymtml as pynvml, and in place of the copies of pynvml that some programs carry.
-PYMTML_DROPIN_MODULES names more such copies, PYMTML_DROPIN_EXCEPT programs and packages that are left alone.
+Run a program with pymtml in place of pynvml
 
-  --nvidia-smi   put pymtml's nvidia-smi first on PATH, for programs that run that command; a login shell and a program
-                 that sets PATH anew or runs /usr/bin/nvidia-smi do not find it
+PROGRAM is looked for next to this Python first, then on PATH; this Python runs
+the other forms. The program and all that it starts use pymtml as pynvml, and in
+place of the copies of pynvml that some programs carry. PYMTML_DROPIN_MODULES
+names more such copies, PYMTML_DROPIN_EXCEPT programs and packages that are left
+alone.
+
+  --nvidia-smi  put pymtml's nvidia-smi first on PATH, for programs that run that
+                command; a login shell and a program that sets PATH anew or runs
+                /usr/bin/nvidia-smi do not find it
 """
 
 OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for the completion of shells

@@ -21,6 +21,7 @@ from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common import layout, people
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read
+from pymtml_cli.common.options import JSON
 from pymtml_cli.common.text import counted, json, safe, some
 from pymtml_cli.health import checks, containers
 from pymtml_cli.health.child import LONGEST_TIMEOUT, LOOKING, Child, answer_parent, end_with
@@ -48,7 +49,7 @@ def parser():
     text = "seconds to wait for the driver (default 30)"
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, 30.0, whole=False)
     parser.add_argument("-q", "--quiet", action="store_true", help="only what is wrong")
-    parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
+    parser.add_argument("--json", action="store_true", help=JSON)
     return parser
 
 

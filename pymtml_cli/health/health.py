@@ -12,11 +12,11 @@ from types import SimpleNamespace
 
 import pymtml
 from pymtml_cli.arguments import argument_parser
-from pymtml_cli.common import people
+from pymtml_cli.common import hints, people
 from pymtml_cli.common.errors import CommandError, reason
 from pymtml_cli.common.files import read_text
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS
+from pymtml_cli.common.options import CARDS, JSON
 from pymtml_cli.common.text import counted, json
 from pymtml_cli.health import checks
 from pymtml_cli.health.checks import CRITICAL, NOTE, OK, WARNING, Finding, Outcome
@@ -45,7 +45,7 @@ def parser():
     parser.add_file("--limits", "a file of limits, one per line: max-temperature = 85")
     text = "leave out, separated by commas: " + ", ".join(CHECKS[1:])
     parser.add_argument("--skip", metavar="CHECKS", default="", help=text)
-    parser.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
+    parser.add_argument("--json", action="store_true", help=JSON)
     parser.add_file("--lock", "lock file, which allows one check at a time (default: one per user)")
     parser.epilog = "exit status: 0 OK, 1 WARNING, 2 CRITICAL"
     return parser
@@ -76,9 +76,8 @@ def run(arguments):
 def chosen(options):
     """(limits, names of the checks to run) by the options --limits and --skip; raises CommandError."""
     skipped = [name for name in options.skip.split(",") if name]
-    unknown = sorted(set(skipped) - set(CHECKS[1:]))
-    if unknown:
-        raise CommandError("no check %r; the checks are %s" % (unknown[0], ", ".join(CHECKS[1:])))
+    if set(skipped) - set(CHECKS[1:]):
+        raise hints.no_value(skipped, CHECKS[1:], "--skip")
     limits = checks.default_limits() if options.limits is None else read_limits(options.limits)
     return limits, [name for name in CHECKS if name not in skipped]
 

@@ -13,6 +13,7 @@ import pymtml
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common import errors
 from pymtml_cli.common.errors import CommandError, called, reason
+from pymtml_cli.common.options import CARDS, JSON
 from pymtml_cli.common.text import counted, json, left, safe
 from pymtml_cli.health import checks
 from pymtml_cli.health.child import Child, answer_parent
@@ -34,9 +35,9 @@ COLUMNS = {"time": 19, "gpu": 5, "xid": 8, "name": 28, "severity": 8, "scope": 7
 
 def parser():
     parser = argument_parser("xid")
-    parser.add_argument("-i", "--id", metavar="CARDS", help="only these: index, UUID or PCI address, comma-separated")
+    parser.add_argument("-i", "--id", metavar="CARDS", help=CARDS)
     parser.add_argument("-f", "--follow", action="store_true", help="go on with new ones, until Ctrl-C")
-    parser.add_argument("--json", action="store_true", help="for programs: one object; with -f one per line")
+    parser.add_argument("--json", action="store_true", help=JSON + "; with -f one per line")
     parser.add_file("--file", "read a copy of the driver's file event_report or xid_records")
     return parser
 

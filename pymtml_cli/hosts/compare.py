@@ -9,6 +9,7 @@ import sys
 
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.options import JSON
 from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
@@ -31,7 +32,7 @@ def parser():
     form = parser.add_mutually_exclusive_group()
     text = "one line: the hosts outside the largest groups, for pdsh -w"
     form.add_argument("--differing", action="store_true", help=text)
-    form.add_argument("--json", action="store_true", help="for programs: one object, docs/command.md has the schema")
+    form.add_argument("--json", action="store_true", help=JSON)
     parser.epilog = "exit status: 0 all the same, 1 something differs, 2 a host could not be compared"
     return parser
 

@@ -1,7 +1,6 @@
 """What the tables of cards show, cell by cell, and how alarming it is."""
 
-from pymtml_cli.common.people import PLAIN, RED, YELLOW
-from pymtml_cli.common.text import fit, safe
+from pymtml_cli.common.text import PLAIN, RED, YELLOW, fit, safe
 from pymtml_cli.common.text import width as text_width
 from pymtml_cli.readings.devices import Unknown, then
 from pymtml_cli.readings.table import enabled, mebibytes, value_of

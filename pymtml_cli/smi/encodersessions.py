@@ -5,8 +5,9 @@ import sys
 import pymtml
 from pymtml_cli.common.errors import refuse
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.options import CARDS, parse
 from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.helping import usage
 from pymtml_cli.readings import plausible
 from pymtml_cli.readings.devices import Machine, Unknown
 

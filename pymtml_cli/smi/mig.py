@@ -10,8 +10,9 @@ import pymtml
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, CommandError, refuse, see_help, worded
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, JSON, parse, usage
+from pymtml_cli.common.options import CARDS, JSON, parse
 from pymtml_cli.common.text import left, safe
+from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, ask, failed_instances, status, then
 from pymtml_cli.readings.documents import mpc_object, of_cards, show
 from pymtml_cli.smi.listing import profile
@@ -20,15 +21,15 @@ from pymtml_cli.smi.modify import exit_status, nvml_code, obstacle
 TEXTS = layout.blocks("smi/texts.txt")
 OPTIONS = {
     "-h, --help": None,
-    "-i, --id CARDS": CARDS + " (default: all\nwith MPC on; {name} -mig 1 -i CARD turns it on)",
+    "-i, --id CARDS": CARDS + " (default: all with MPC on; {name} -mig 1 -i CARD turns it on)",
     "-gi, --gpu-instance-id NUMBERS": "only these instances",
     "-ci, --compute-instance-id NUMBERS": None,
     "-lgip, --list-gpu-instance-profiles": "sizes that an instance can have",
     "-lgi, --list-gpu-instances": "MPC instances",
-    "-lcip, --list-compute-instance-profiles": "what instances can be used as: each as a whole",
-    "-lci, --list-compute-instances": "the same for existing instances",
+    "-lcip, --list-compute-instance-profiles": "compute instance profiles (one per GPU instance: all of it)",
+    "-lci, --list-compute-instances": "compute instances of existing GPU instances",
     "-cgi, --create-gpu-instance PROFILES": "divide cards into instances of these profiles, names or numbers "
-    "separated by\ncommas, or by the name of a configuration; all instances change together",
+    "separated by commas, or by the name of a configuration; all instances change together",
     "-C, --default-compute-instance": "with -cgi: accepted, as an instance needs none",
     "-dgi, --destroy-gpu-instance": "make one instance of each card again",
     "--json": JSON,

@@ -5,8 +5,9 @@ import sys
 import pymtml
 from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, worded
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, JSON, parse, usage
+from pymtml_cli.common.options import CARDS, JSON, parse
 from pymtml_cli.common.text import safe
+from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, ask, status, then
 from pymtml_cli.readings.documents import mtlink_object, of_cards, show
 from pymtml_cli.readings.table import value_of
@@ -16,7 +17,7 @@ _OF_BOTH = {
     "-s, --status": "state and speed of each link{remote}",
     "-c, --capabilities": "whether links carry reads, writes and atomics between cards",
     "-p, --pcibusid": "PCI address of the card at the other end",
-    "-R, --remotelinkinfo": "the same, and the number of the link there",
+    "-R, --remotelinkinfo": "like -p, plus the remote link's number",
     "-e, --errorcounters": "errors of each link, which MTML does not report",
     "-i, --id CARDS": CARDS,
     "-l, --link NUMBER": "only this link",

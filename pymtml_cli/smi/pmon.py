@@ -2,6 +2,7 @@
 
 import os
 
+from pymtml_cli.common.options import JSON
 from pymtml_cli.common.text import head as head_of
 from pymtml_cli.common.text import left
 from pymtml_cli.readings.devices import Unknown
@@ -10,7 +11,7 @@ from pymtml_cli.readings.processes import processes, say_to_people, shares
 from pymtml_cli.readings.table import mebibytes
 from pymtml_cli.smi import scroll
 
-OPTIONS = dict(scroll.OPTIONS, **{"--json": "for programs: one object a line, docs/command.md has the schema"})
+OPTIONS = dict(scroll.OPTIONS, **{"--json": JSON + ", each in a line"})
 LONGEST_DELAY, DEFAULT = 10, "u"
 NAME_WIDTH = 15
 

@@ -133,7 +133,9 @@ class Query:
             self._columns.append(by_name[name])
         chosen = list(filter(None, formats.split(",")))
         if not set(chosen) <= set(FORMATS):
-            raise refuse("Format modifier is not recognized.\n")
+            from pymtml_cli.common import hints
+
+            raise hints.no_value(chosen, FORMATS, "--format", "Format modifier is not recognized.\n")
         self._units, self._header = "nounits" not in chosen, "noheader" not in chosen
 
     def header(self):

@@ -5,7 +5,8 @@ import sys
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, see_help
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, parse, spelled, usage
+from pymtml_cli.common.options import CARDS, parse, spelled
+from pymtml_cli.helping import usage
 from pymtml_cli.readings import devices
 from pymtml_cli.readings.devices import Machine, Unknown
 from pymtml_cli.readings.table import value_of

@@ -2,9 +2,9 @@
 
 import sys
 
-from pymtml_cli.common.errors import OTHER, refuse
+from pymtml_cli.common.errors import OTHER, refuse, see_help
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, parse, usage
+from pymtml_cli.common.options import CARDS, parse
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.readings.devices import Machine, status
 from pymtml_cli.readings.documents import show
@@ -29,7 +29,7 @@ class Settings:
     Raises: CommandError in nvidia-smi's words.
     """
 
-    def __init__(self, options, groups, default, most):
+    def __init__(self, command, options, groups, default, most):
         self.seconds = number(options.get("-d", "1"), 1, most)
         if self.seconds is None:
             raise refuse("Collection delay/interval should be between 1 second and %d seconds\n" % most)
@@ -38,7 +38,7 @@ class Settings:
             raise refuse("Invalid value for number of samples to be displayed\n")
         letters = options.get("-s", default)
         if not letters or set(letters) - set(groups):
-            raise refuse("Failed to find any metric to display\n" + FAILED, OTHER)
+            raise refuse("Failed to find any metric to display\n" + FAILED, OTHER, see_help(command))
         self.letters = [letter for index, letter in enumerate(letters) if letter not in letters[:index]]
         if set(options.get("-o", "")) - set("DT"):
             raise refuse("Error in parsing options\n" + FAILED, OTHER)
@@ -47,7 +47,7 @@ class Settings:
         for part in self.formats:
             if part not in ("csv", "nounit", "noheader"):
                 text = "%s is not a recognized format option\nError parsing format options\n" % part
-                raise refuse(text + FAILED, OTHER)
+                raise refuse(text + FAILED, OTHER, see_help(command))
         self.filename, self.cards = options.get("-f"), options.get("-i")
 
     def stamps(self, date, clock):
@@ -70,10 +70,12 @@ def run(command, arguments, table, groups, default, most, views, content=None):
     """
     options = parse(arguments, table, command)
     if "-h" in options:
+        from pymtml_cli.helping import usage
+
         titles = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
         sys.stdout.write(usage(command, table, most=most, default=default, groups=titles))
         return 0
-    settings = Settings(options, groups, default, most)
+    settings = Settings(command, options, groups, default, most)
     if "--json" in options:
         return show(settings.cards, content, settings.filename, settings.seconds, settings.count)
     head, lines = views(settings, [column for letter in settings.letters for column in groups[letter][1]], options)

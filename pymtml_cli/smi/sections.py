@@ -2,7 +2,7 @@
 
 import pymtml
 from pymtml_cli.common import layout
-from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse, worded
+from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
@@ -84,7 +84,9 @@ def answer(options):
     if chosen is not None:
         chosen = chosen.upper().split(",")
         if not set(chosen) <= set(SECTIONS):
-            raise refuse("Failed to parse --display/-d flags\n")
+            from pymtml_cli.common import hints
+
+            raise hints.no_value(chosen, SECTIONS, "-d", "Failed to parse --display/-d flags\n")
 
     def text(machine, opened):
         lines = _head(machine)

@@ -6,7 +6,6 @@ What is hot or full is marked. Anywhere else it has its full 91 columns and no c
 
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
-from pymtml_cli.common.people import paints
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import fit, left, tail
 from pymtml_cli.common.text import width as text_width
@@ -32,7 +31,7 @@ class Screen:
 
     def __init__(self, output):
         self._terminal = output.is_terminal
-        self._paint = self._terminal and paints()
+        self._paint = output.paints
         self._smi = called() == NVIDIA_SMI
 
     def text(self, machine, opened):

@@ -5,25 +5,27 @@ import sys
 import pymtml
 from pymtml_cli.common import layout, numeric
 from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, CommandError, called, refuse, see_help, worded
-from pymtml_cli.common.options import JSON, parse
+from pymtml_cli.common.options import CARDS, JSON, parse
+from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, no_devices, status
 from pymtml_cli.readings.documents import object_of, of_cards, pair_object, show
 from pymtml_cli.readings.table import pairs
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
 
 TEXTS = layout.blocks("smi/texts.txt")
-OPTIONS = {  # whose help is in texts.txt
-    "-m, --matrix": None,
-    "-mp, --matrix_pci": None,
-    "-p2p, --p2pstatus r|w|n|a|p": None,
-    "-i, --id CARDS": None,
-    "-p, --gpu_path": None,
-    "-n, --nearest_gpus 0|1|2|3|4|5": None,
-    "-c, --cpu CPU": None,
-    "-C, --get-numa-id-of-nearby-cpu": None,
-    "-M, --get-numa-id-of-nearby-mem": None,
-    "-nvme, --matrix_nvme": None,
-    "--json": None,
+OPTIONS = {
+    "-m, --matrix": "paths between all cards, and the processors and memory next to each",
+    "-mp, --matrix_pci": "like -m, without MtLink",
+    "-p2p, --p2pstatus r|w|n|a|p": "whether cards reach each other: r read, w write, n MtLink, a atomics, p PCIe",
+    "-p, --gpu_path": "with -i CARD,CARD: the path between two cards",
+    "-n, --nearest_gpus 0|1|2|3|4|5": "with -i CARD: cards at a level: 0 board, 1 PCIe switch, 2 switches, "
+    "3 host bridge, 4 node, 5 system",
+    "-c, --cpu CPU": "cards next to a processor",
+    "-C, --get-numa-id-of-nearby-cpu": "with -i CARD: NUMA node of the processors next to it",
+    "-M, --get-numa-id-of-nearby-mem": "with -i CARD: NUMA node of the memory next to it",
+    "-nvme, --matrix_nvme": "paths to NVMe devices (not possible with these cards)",
+    "-i, --id CARDS": CARDS,
+    "--json": JSON,
     "-h, --help": None,
 }
 
@@ -59,9 +61,7 @@ def run(arguments):
     """Answer (exit status)."""
     options = parse(arguments, OPTIONS, "topo")
     if not options or "-h" in options:
-        sys.stdout.write(worded(TEXTS["topo --help"]).format(name=called()) + "\n")
-        if called() != NVIDIA_SMI:
-            sys.stdout.write("  --json                  %s\n" % JSON)
+        sys.stdout.write(usage("topo", OPTIONS))
         return 0
     if "--json" in options:
         beside = [option for option in options if option not in ("--json", "-m", "-mp", "-i")]
@@ -69,7 +69,10 @@ def run(arguments):
             raise CommandError("--json and %s cannot be combined" % beside[0], hint=see_help("topo"))
         return show(options.get("-i"), _content)
     if "-p2p" in options and options["-p2p"] not in P2P_INDEXES:
-        raise refuse("Invalid p2p capability index specified at the command-line\n")
+        from pymtml_cli.common import hints
+
+        theirs = "Invalid p2p capability index specified at the command-line\n"
+        raise hints.no_value([options["-p2p"]], P2P_INDEXES, "-p2p", theirs)
     if "-nvme" in options:
         raise refuse("Failed to display the topology of NVMe devices: Not Supported\n", NOT_AVAILABLE)
     with Machine() as machine:

@@ -1,5 +1,6 @@
 """--help: what the command can be asked for; and --version."""
 
+import re
 import sys
 from textwrap import wrap
 
@@ -8,7 +9,7 @@ from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
 from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, unreported
-from pymtml_cli.subcommands import LISTED, SUBCOMMANDS
+from pymtml_cli.subcommands import FIRST, LISTED, SUBCOMMANDS
 
 TEXTS = layout.blocks("smi/texts.txt")
 
@@ -21,11 +22,13 @@ def answer(options):
 
 def _help():
     form = "  %%-%ds  %%s" % max(map(len, LISTED))
+    rows = [form % (name, SUBCOMMANDS[name].help) for name in LISTED]
     values = {
         "name": called(),
-        "sections": ("\n" + " " * 29).join(wrap(", ".join(SECTIONS), 55)),
-        "subcommands": "\n".join(form % (name, SUBCOMMANDS[name].help) for name in LISTED),
-        "refused": "\n    ".join(wrap(", ".join(sorted(set(SUBCOMMANDS) - set(LISTED))), 80)),
+        "sections": ("\n" + " " * 29).join(wrap(", ".join(SECTIONS), 50)),
+        "first": "\n".join(rows[:FIRST]),
+        "subcommands": "\n".join(rows[FIRST:]),
+        "refused": "\n    ".join(wrap(", ".join(name for name in SUBCOMMANDS if name not in LISTED), 76)),
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,
     }
@@ -35,7 +38,7 @@ def _help():
         title = TEXTS["title"].format(version=pymtml.__version__ if isinstance(version, Unknown) else version) + "\n\n"
     text = worded(TEXTS["help"].format(**values)) + "\n"
     if called() == NVIDIA_SMI:
-        text = "".join(line for line in text.splitlines(True) if not line.startswith("  --force"))
+        text = re.sub("(?m)^  --force.*\n +card.*\n", "", text).replace("-V, -v, --version", "--version        ")
     return title + text
 
 

@@ -3,8 +3,9 @@
 import sys
 
 import pymtml
-from pymtml_cli.common.options import CARDS, JSON, parse, usage
+from pymtml_cli.common.options import CARDS, JSON, parse
 from pymtml_cli.common.text import safe
+from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, status, then, virtual_device
 from pymtml_cli.readings.documents import object_of, of_cards, show
 from pymtml_cli.readings.table import BY_KEY, pairs

@@ -19,7 +19,6 @@ import shlex
 import shutil
 import sys
 import tempfile
-import textwrap
 import time
 import types
 
@@ -85,18 +84,6 @@ def masked(text):
     return re.sub(r"(?m)^(note|n/a) +(packages|variable) .*\n( +-> .*\n)?", "", text)
 
 
-def of_argparse(text):
-    """Help that argparse wrote into lines of any length, as every Python writes it."""
-    text = text.replace("\noptional arguments:\n", "\noptions:\n")
-    text = re.sub(r"(-\w) ([A-Z]+), (--[-\w]+) \2\b", r"\1, \3 \2", text)
-    lines = []
-    for line in re.sub(r"\[(\w+) \[\1 \.\.\.\]\]", r"[\1 ...]", text).split("\n"):
-        column = re.match(r"  \S.*?  +(?=\S)|", line).end()
-        indent = " " * (column or (24 if line.startswith("  ") else 7 if line.startswith("usage") else 0))
-        lines += textwrap.wrap(line, 100, subsequent_indent=indent, break_on_hyphens=False) or [""]
-    return "\n".join(lines)
-
-
 def block(line, machine, folder):
     """What is below a line with a command (list of lines)."""
     name, *arguments = shlex.split(line[1:])
@@ -106,13 +93,12 @@ def block(line, machine, folder):
     options = dict(part.split("=", 1) for part in machine[1:])
     columns = options.pop("columns", None)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("COLUMNS", "100000")  # for argparse
         if columns:
             patch.setenv("COLUMNS", columns)
             patch.setenv("NO_COLOR", "1")
         with simulated.machine(simulated.DISTINCT if machine[0] == "distinct" else machine[0], **options):
             result = invoke(*arguments, name=name, terminal=columns is not None)
-    text = of_argparse(result.stdout) if "--help" in arguments[1:] else result.stdout
+    text = result.stdout
     if target is not None:
         with open(target, "w", encoding="utf-8") as file:
             file.write(text)

@@ -50,8 +50,50 @@ def test_near_words():
     assert hints.near("zzzzzz", BY_SPELLING) == []
     assert hints.near("top", SUBCOMMANDS) == ["topo"]
     for word in list(BY_SPELLING) + list(SUBCOMMANDS):
-        if len(word) > 5:
+        if len(word) > 5 and not hints._SETTER.match(word):
             assert word in hints.near(word[:-1], list(BY_SPELLING) + list(SUBCOMMANDS)), word
+        assert word not in hints.near(word, list(BY_SPELLING) + list(SUBCOMMANDS))
+
+
+def test_a_hint_is_what_may_have_been_meant():
+    """Everywhere; never the word that was typed, and never an option that changes something."""
+    wrong = []
+    for line, hint in (
+        ("health --expct 2", "did you mean --expect? pymtml health --help lists the options"),
+        ("health --skip temprature", "did you mean temperature?"),
+        ("metrics --processes nmes", "did you mean names?"),
+        ("topo --matrx", "did you mean --matrix or --matrix_pci? pymtml topo --help lists the options"),
+        ("topo -p2p x", "it takes r, w, n, a, p"),
+        ("-q -d TEMP", "did you mean TEMPERATURE?"),
+        ("--query-gpu=name --format=cvs", "did you mean csv?"),
+        ("-vx", "pymtml --help lists options and subcommands"),
+        ("--gpu-rest", "pymtml --help lists options and subcommands"),
+        ("mig --create-gpu-instanc", "did you mean --list-gpu-instances? pymtml mig --help lists the options"),
+        ("drop-in enabel", "did you mean enable?"),
+        ("help helth", "did you mean health? pymtml help lists them"),
+        ("health -h x", "pymtml health --help"),
+    ):
+        with simulated.machine("s80"):
+            result = invoke(*line.split())
+        if line == "health -h x":
+            assert result.stdout == invoke("help", "health").stdout == invoke("-h", "health").stdout
+        elif (result.stdout, result.stderr.rstrip("\n").partition("; ")[2]) != ("", hint):
+            wrong.append("%s: %s" % (line, result.stderr))
+    assert not wrong, "\n".join(wrong)
+
+
+def test_what_people_try_for_help_and_version():
+    with simulated.machine("s80"):
+        assert invoke("help").stdout == invoke("--help").stdout
+        assert invoke("-V").stdout == invoke("-v").stdout == invoke("--version").stdout
+        theirs = invoke("-v", name="nvidia-smi")
+    assert theirs.stdout == "ERROR: Option -v is not recognized. Please run 'nvidia-smi -h'.\n\n"
+
+
+def test_no_help_wraps_in_80_columns():
+    texts = [invoke(*line).stdout for line in [["--help"]] + [[name, "--help"] for name in SUBCOMMANDS]]
+    assert [line for text in texts for line in text.splitlines() if len(line) > 80] == []
+    assert {text.splitlines()[0].split(" ")[0] for text in texts} == {"usage:"}
 
 
 def test_three_words_at_most_and_the_likeliest_first():

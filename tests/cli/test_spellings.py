@@ -12,7 +12,7 @@ import pymtml
 
 # "=" stands behind those that take a value, "[=]" behind those that may.
 LISTED = """
--h --help / --version / -L --list-gpus / -B --list-excluded-gpus / -q --query / -u --unit / -x --xml-format /
+-h --help / -V -v --version / -L --list-gpus / -B --list-excluded-gpus / -q --query / -u --unit / -x --xml-format /
 -a / --dtd / -d= --display= / -i= --id= / -f= --filename= / -l[=] --loop[=] / -lms[=] --loop-ms[=] / --format[=]
 -pm= --persistence-mode= / -e= --ecc-config= / -p= --reset-ecc-errors= / -c= --compute-mode= / --gom= /
 -r[=] --gpu-reset[=] / -vm= --virt-mode= / -lgc= --lock-gpu-clocks= / -rgc --reset-gpu-clocks /
