@@ -25,8 +25,8 @@ place of the copies of pynvml that some programs carry. PYMTML_DROPIN_MODULES
 names more such copies, PYMTML_DROPIN_EXCEPT programs and packages that are left
 alone.
 
-  --nvidia-smi  put pymtml's nvidia-smi first on PATH, for programs that run that
-                command; a login shell and a program that sets PATH anew or runs
+  --nvidia-smi  put pymtml's nvidia-smi first on PATH, for programs that run it;
+                a login shell and a program that sets PATH anew or runs
                 /usr/bin/nvidia-smi do not find it
 """
 
