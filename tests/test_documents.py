@@ -60,8 +60,8 @@ NOT_RUN = {
     r"make (build|format lint|-C simulator sanitize)": "is a part of .ci/run",
     r"make (test-programs|\.venv/\.installed sim)": "installs programs from the package index",
     r"make bench.*": "takes minutes, and writes the results that are kept",
-    r"(python3 -m |\S*/)?pip (un)?install .*|python3 -m venv .*": "changes an environment; tests/tools/test_install.py "
-    "and test_distribution.py, test_package_wheel.py of the simulator do it in one of their own",
+    r"(python3 -m |\S*/)?pip (wheel|(un)?install) .*|python3 -m venv .*": "changes an environment; test_install.py and "
+    "test_distribution.py of tests/tools, test_package_wheel.py of the simulator do it in one of their own",
     r"pymtml (doctor.*|health)": "its exit status says that a simulated card waits for a reboot; tests/cli runs it",
     r"pymtml xid .*": "needs a driver that has recorded something; tests/cli/test_xid.py has one",
     r"pymtml drop-in (enable|status|disable)": "changes, or finds nothing in, the environment of the tests",
