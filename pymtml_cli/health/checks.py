@@ -291,10 +291,9 @@ def pcie_replays(card, limits):
 
 def _kernel_errors(card):
     """Outcomes for what the kernel has counted of PCIe errors: corrected ones are a matter of rate (list)."""
-    address, found = value_of(card, "pci.bus_id"), []
-    counted = {} if isinstance(address, Unknown) else aer.errors(address)
+    counted, found = aer.of(card, value_of(card, "pci.bus_id")), []
     fatal, corrected = (sum(n for (one, _), n in counted.items() if one == kind) for kind in ("fatal", "correctable"))
-    hours = aer.hours()
+    hours = aer.hours() if corrected else None
     if fatal:
         found.append(Outcome(WARNING, "fatal PCIe errors (AER) since the host started: %d" % fatal, fatal, 0))
     if hours and corrected / hours > CORRECTED_PER_HOUR:

@@ -164,9 +164,8 @@ class Collector:
             is_elsewhere = card["info"][:1] not in ([], [""], info[:1])  # by its PCI address
             if not is_elsewhere and not any(uuid == other["uuid"] for other in found.cards.values()):
                 card["uuid"], card["info"] = uuid, info
-        counted = aer.errors(card["info"][0]) if card["info"] else {}
-        errors = [["pcie_aer_errors_total", list(labels), number] for labels, number in counted.items()]
-        card["values"] = card["values"] + errors
+        if not card["up"] and card["info"]:
+            card["values"] = card["values"] + series.kernel_errors(aer.errors(card["info"][0]))
         key = (card["gpu"], card["uuid"])  # of the result of a walk of /proc, kept until the next one
         if index in found.looked:
             self._processes[key] = found.looked[index]
@@ -365,6 +364,8 @@ class Asking:
         self._refused[card.index] = {query: first.get(query, value) for query, value in reading.refused.items()}
         reading.values.update({("implausible_info", pair): 1 for pair in self._refused[card.index].items()})
         found.update(values=reading.as_list(), errors=reading.errors)
+        if found["up"]:
+            found["values"] += series.kernel_errors(aer.of(card, info[0]))
         self._take_xids(card, found)
         failed = [error for error in reading.errors if error[1] != series.IMPLAUSIBLE]  # not caused by a dead handle
         return found, failed[0] if failed else None

@@ -206,6 +206,11 @@ def count(counts, labels, most, other):
     counts[labels] = counts.get(labels, 0) + 1
 
 
+def kernel_errors(counted):
+    """The values of a card's PCIe errors as the kernel counts them (list)."""
+    return [["pcie_aer_errors_total", list(labels), number] for labels, number in counted.items()]
+
+
 def xid_values(past, fresh):
     """The values of a card's XIDs of the past, and of those that are fresh, as the child sends them (list)."""
     counts = {}

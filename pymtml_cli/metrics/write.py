@@ -316,7 +316,7 @@ def _device(families, device, place, jobs):
             _add(families, OF_CARD + "job_info", dict(place, **dict(zip(JOB_LABELS, job))), 1)
     places = [dict(place, hpc_job=job[0]) for job in jobs] or [place]
     for series, labels, value in device["values"]:
-        own = {label: text for label, text in zip(CARD_SERIES[series][0], labels) if text}
+        own = {label: text for label, text in zip(CARD_SERIES[series][0], labels) if text} if labels else None
         for one in places if series not in OF_NO_JOB else (place,):
             _add(families, OF_CARD + series, dict(one, **own) if own else one, value)
 

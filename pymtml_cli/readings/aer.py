@@ -8,6 +8,7 @@ import re
 
 import pymtml
 from pymtml_cli.common.files import read
+from pymtml_cli.readings.devices import Unknown
 
 SEVERITIES = "correctable", "nonfatal", "fatal"
 LONGEST = 1 << 12  # characters of a file
@@ -21,10 +22,25 @@ def errors(address):
         return found
     directory = os.path.join(pymtml._sys_root(), "bus", "pci", "devices", "%04x:%02x:%02x.0" % known)
     for severity in SEVERITIES:
-        text = read(os.path.join(directory, "aer_dev_" + severity), LONGEST)
+        try:
+            text = pymtml._file_text(os.path.join(directory, "aer_dev_" + severity))[:LONGEST]
+        except FileNotFoundError:  # the kernel has all three, or none
+            break
+        except OSError:
+            continue
         rows = [row for row in re.findall(r"^(\w[\w[\]]*) (\d{1,18})$", text, re.M) if not row[0].startswith("TOTAL")]
         found.update({(severity, name): int(number) for name, number in rows[:MOST_ERRORS] if int(number)})
     return found
+
+
+def of(card, address):
+    """The same of a Device, read once in a sample; nothing for an address that is an Unknown."""
+    found = card.ask(_of_handle, address)
+    return {} if isinstance(found, Unknown) else found
+
+
+def _of_handle(handle, address):
+    return errors(address)
 
 
 def hours():

@@ -75,6 +75,10 @@ def values(before, meanwhile, steps):
     for value, count in ((before, SOUND), (meanwhile, steps), (before, AFTER)):
         if value == ABSENT:
             parts.append("stale _x%d" % (count - 1))
+        elif value == "_":
+            parts.append("_x%d" % count)
+        elif "x" in value:  # of the whole time
+            parts.append(value)
         elif " " in value:
             parts.append(" ".join([value] * (count // len(value.split()))))
         elif value == CLOCK and parts:  # the clock goes on from where it would be
