@@ -218,7 +218,8 @@ def _check_library():
     except ImportError as error:
         if (error.name or "").partition(".")[0] != "prometheus_client":
             raise
-        raise CommandError("metrics needs the Python package prometheus_client: pip install prometheus_client", OTHER)
+        how = "`pip install prometheus_client` in pymtml's environment, or `pipx inject pymtml-nvml prometheus_client`"
+        raise CommandError("metrics needs the Python package prometheus_client: " + how, OTHER)
 
 
 # ---- The page ----

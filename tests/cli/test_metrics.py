@@ -630,7 +630,7 @@ def test_a_page_follows_labels_that_change(life, tmp_path):
 def test_without_prometheus_client(monkeypatch, lacks):
     monkeypatch.setitem(sys.modules, lacks, None)
     result = invoke("metrics")
-    words = "metrics needs the Python package prometheus_client: pip install prometheus_client"
+    words = "metrics needs the Python package prometheus_client: `pip install prometheus_client` in pymtml's environment"
     assert (result.status, result.stdout, result.stderr) == (255, "", "pymtml: %s\n" % words)
 
 
