@@ -630,8 +630,9 @@ def test_a_page_follows_labels_that_change(life, tmp_path):
 def test_without_prometheus_client(monkeypatch, lacks):
     monkeypatch.setitem(sys.modules, lacks, None)
     result = invoke("metrics")
-    words = "metrics needs the Python package prometheus_client: `pip install prometheus_client` in pymtml's environment"
-    assert (result.status, result.stdout, result.stderr) == (255, "", "pymtml: %s\n" % words)
+    words = "pymtml: metrics needs the Python package prometheus_client: `pip install prometheus_client` in pymtml's"
+    assert (result.status, result.stdout) == (255, "") and result.stderr.startswith(words)
+    assert result.stderr.endswith(" environment, or `pipx inject pymtml-nvml prometheus_client`\n")
 
 
 def test_the_page_is_in_utf_8_whatever_the_locale():
