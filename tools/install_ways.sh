@@ -5,10 +5,19 @@ export LD_LIBRARY_PATH="$PWD/simulator/build" MTML_SIM_PROFILE=s80
 unset PYTHONPATH PYTHONDONTWRITEBYTECODE
 rows=$(mktemp) folders=$(mktemp --directory)
 
-# The exit status of the command is that of its failure, in each way that runs it.
-fails() {
+# What a way that runs the command must come to besides: the status of a failure, and an nvidia-smi for other programs,
+# which a zipapp refuses.
+comes_to() {
     case $1 in
-    *" -L") (sh -c "${1% -L} -i 99" >>log 2>&1; test $? = 6) ;;
+    *" -L"*) ;;
+    *) return 0 ;;
+    esac
+    sh -c "$(echo "$1" | sed 's/ -L/ -i 99/')" >>log 2>&1 && return 1 || test $? = 6 || return 1
+    sh -c "$(echo "$1" | sed 's/ -L/ run --nvidia-smi nvidia-smi -L/')" >smi 2>&1 && status=0 || status=$?
+    cat smi >>log
+    case $1 in
+    *.pyz*) test $status = 126 && grep -q 'needs pymtml as files' smi ;;
+    *) test $status = 0 && grep -q 'MTT S80' smi ;;
     esac
 }
 
@@ -24,7 +33,7 @@ way() {
         # One chain, because `set -e` has no effect in front of ||.
         { "$1" -m venv env && pip install --upgrade $2 && sh -ec "$4"; } >log 2>&1 </dev/null &&
             compiled=$(find . -path '*/pymtml/__pycache__/__init__*.pyc' | grep -q . && echo ✓ || echo -) &&
-            sh -ec "$5" >>log 2>&1 && tail -1 log | grep -q 'MTT S80' && fails "$5" &&
+            sh -ec "$5" >>log 2>&1 && tail -1 log | grep -q 'MTT S80' && comes_to "$5" &&
             echo "| $(sh -c "$3") | \`$4\` | \`$5\` | $compiled |"
     ) >>"$rows" || { cat "$folder/log" >&2; echo "this way failed: $4; $5" >&2; exit 1; }
     tail -1 "$rows"
@@ -45,6 +54,8 @@ way python3 pipx "echo pipx \$(pipx --version)" "pipx install ./$wheel" "bin/pym
 way python3 pip "echo zipapp, \$(python3 --version)" \
     "python3 -m zipfile -e $wheel app && python3 -m zipapp app --main pymtml_cli.main:main --output pymtml.pyz" \
     "python3 pymtml.pyz -L"
+way python3 pip "echo unpacked, \$(python3 --version)" "python3 -m zipfile -e $wheel folder" \
+    "PYTHONPATH=folder python3 -m pymtml -L"
 way python3 pyinstaller "echo PyInstaller \$(pyinstaller --version)" \
     "pip install $wheel && pyinstaller --onefile program.py" "dist/program"
 
