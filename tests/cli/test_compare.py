@@ -769,6 +769,8 @@ def test_the_list_of_hosts_that_differ(document, folder):
     assert (result.status, result.stdout, result.stderr) == (2, "login,n[04-05]\n", "")
     assert invoke("compare", "--differing", "--skip", "pci.width", where).stdout == "n[04-05]\n"
     assert invoke("compare", "--differing", "--json", where).status == 2
+    where = folder(n06=dict(document, driver_version="5.0.0"))
+    assert invoke("compare", "--differing", where).stdout == "login,n[04-06]\n"
 
 
 def test_a_terminal_is_not_waited_for(monkeypatch):

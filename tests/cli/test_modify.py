@@ -433,12 +433,13 @@ def test_a_library_that_does_not_come_back(fault, back, root):
     ]
 
 
-def test_the_worst_failure_is_the_exit_status(root):
-    faults = "0.mtmlDeviceReset=DRIVER_FAILURE,1.mtmlDeviceReset=NOT_SUPPORTED"
+@pytest.mark.parametrize("failing, other", [(0, 1), (1, 0)])
+def test_the_worst_failure_is_the_exit_status(failing, other, root):
+    faults = "%d.mtmlDeviceReset=DRIVER_FAILURE,%d.mtmlDeviceReset=NOT_SUPPORTED" % (failing, other)
     with simulated.machine("s4000x8", faults=faults):
         result = smi("-r", "-i", "0,1,2")
         assert simulated.get_value(2, "resets") == "1"
-    assert result.status == 255 and result.lines[1].endswith(" is not supported.")
+    assert result.status == 255 and result.lines[other].endswith(" is not supported.")
 
 
 def test_a_shutdown_that_is_refused(root):
