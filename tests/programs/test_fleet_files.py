@@ -334,6 +334,10 @@ def test_a_plugin_of_node_problem_detector(slurm, simulator, tmp_path):
     assert plugin(FOUND="WARNING pcie: x8", STATUS="1") == (0, "WARNING pcie: x8\n")
     status, text = plugin(MTML_SIM_SET="0.gpu_temperature=104")
     assert status == 1 and re.match(r"CRITICAL +temperature", text)
+    with (tmp_path / "defaults").open("a") as defaults:
+        defaults.write("GPUS=3\n")
+    status, text = plugin()
+    assert status == 1 and re.match(r"CRITICAL +devices: 2 of 3", text)
     (tmp_path / "defaults").write_text("PYMTML=/nonexistent\n")
     assert plugin()[0] == 2
 
@@ -355,6 +359,9 @@ def test_names_of_the_collector():
         used = {operation["label"] for operation in one.get("operations", ()) if operation["action"] == "update_label"}
         assert used | set(one.get("experimental_match_labels", ())) == set(labels) - {"fan"}, one
     assert len({one["include"] for one in each}) == len({one["new_name"] for one in each}) == len(each)
+    operations = [operation for one in each for operation in one.get("operations", ())]
+    values = {one["value"]: one["new_value"] for operation in operations for one in operation.get("value_actions", ())}
+    assert values == {"gpu": "general", "slowdown": "high.degraded", "shutdown": "high.critical"}
     used = {operation["label"] for operation in common["operations"] if operation["action"] == "update_label"}
     assert used == {"gpu", "uuid"} < set(metrics_series.PLACE)
 
