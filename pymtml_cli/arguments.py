@@ -69,6 +69,10 @@ class Parser(argparse.ArgumentParser):
         )
         self.add_number("-c", "N", 1, 2**31, "with -l: stop after N samples", 0)
 
+    def add_list(self, option, words, metavar, help, default=""):
+        """An option that takes some words, with commas."""
+        self.add_argument(option, metavar=metavar, default=default, help=help).words = words
+
     def add_file(self, option, help, to=None):
         """An option that names a file, for this parser or a group of it."""
         (to or self).add_argument(option, type=file_name, metavar="FILE", help=help)

@@ -23,9 +23,10 @@ VALUES = {"DT": (("D", "T", "DT"), False), "WORDS": (("csv", "nounit", "noheader
 BESIDE = {"run": "program", "compare": "files"}  # what else stands behind a subcommand
 
 TEXTS = layout.blocks("completion.txt")
+ABOUT = dict({name: row.help for name, row in SUBCOMMANDS.items()}, help="options of a subcommand")
 
-# An option: its spellings, whether a value follows, and what that may be (words, whether with commas; a file)
-Option = namedtuple("Option", "spellings takes_value words commas file")
+# An option: its spellings, whether a value follows, and what that may be (words, whether with commas; a file; cards)
+Option = namedtuple("Option", "spellings takes_value words commas file cards", defaults=(False,))
 
 
 def _of_language():
@@ -38,7 +39,7 @@ def _of_language():
             words, commas = [spelling for line in QUERIES[kind][0] for spelling in line[0]], True
         elif name in ("display", "format"):
             words, commas = language.SECTIONS if name == "display" else FORMATS, True
-        found.append(Option(spellings, bool(takes), words, commas, name in FILES))
+        found.append(Option(spellings, bool(takes), words, commas, name in FILES, name == "id"))
     return found
 
 
@@ -50,26 +51,30 @@ def _of_subcommand(name):
     table = module.OPTIONS[name] if SUBCOMMANDS[name].shared else module.OPTIONS
     for spellings, value in spelled(known(table)):
         words, commas = VALUES.get(value, (tuple(value.split("|")) if "|" in value else (), False))
-        found.append(Option(spellings, bool(value), words, commas, bool(value) and spellings[0] in FILES))
+        is_file = bool(value) and spellings[0] in FILES
+        found.append(Option(spellings, bool(value), words, commas, is_file, value == "CARDS"))
     return found, list(SHELLS) if name == "completion" else []
 
 
 def _of_parser(parser):
     """(options, words) of a subcommand that argparse reads."""
-    found, words = [], []
+    found, alone = [], []
     for action in parser._actions:
         if action.option_strings:
-            found.append(Option(tuple(action.option_strings), action.nargs != 0, (), False, action.metavar == "FILE"))
+            several, named = getattr(action, "words", ()), action.metavar
+            kind = several or action.choices or (), bool(several), named == "FILE", named == "CARDS"
+            found.append(Option(tuple(action.option_strings), action.nargs != 0, *kind))
         elif isinstance(action.choices, dict):  # subparsers
-            words += list(action.choices)
+            alone += list(action.choices)
             for below in action.choices.values():
                 found += [option for option in _of_parser(below)[0] if "--help" not in option.spellings]
-    return found, words
+    return found, alone
 
 
 def tables():
     """What there is, as {subcommand, or "": (options, words)}."""
-    found = {"": (_of_language(), sorted(SUBCOMMANDS))}
+    found = {"": (_of_language(), [word for word in ABOUT if word != "help" or called() != NVIDIA_SMI])}
+    found["help"] = [], list(SUBCOMMANDS)
     found.update((name, _of_subcommand(name)) for name in sorted(SUBCOMMANDS))
     return found
 
@@ -88,16 +93,17 @@ def run(arguments):
     for command, (options, alone) in tables().items():
         places = _places(command, options, alone)
         for word in alone if shell == "fish" else ():  # that stands alone behind a subcommand, or is one
-            text = SUBCOMMANDS[word].help.replace("'", "\\'") if not command else ""
+            text = ABOUT[word].replace("'", "\\'") if not command else ""
             lines.append("%s -a %s -d '%s'" % (places["begin"], word, text))
         lines += _written(shell, BESIDE.get(command, "subcommand"), places)
         for option in options:
             kind = "list" if option.commas else "choice" if option.words else "file" if option.file else "value"
+            kind = "cards" if option.cards else kind
             places.update(spelled=_spelled(shell, command, option), words=" ".join(option.words))
             of_options += _written(shell, kind if option.takes_value else "flag", places)
     function = "_pymtml" if name != NVIDIA_SMI else "_pymtml_as_nvidia_smi"
     script = _filled(TEXTS[shell], lines="\n".join(lines), options="\n".join(of_options))  # which name the others
-    script = _filled(script, subcommands=" ".join(sorted(SUBCOMMANDS)), name=name, function=function)
+    script = _filled(script, subcommands=" ".join(ABOUT), name=name, function=function)
     sys.stdout.write(script + "\n")
     return 0
 
@@ -118,14 +124,14 @@ def _places(command, options, alone):
     """What fills the places of a subcommand's lines (dict)."""
     spellings = [spelling for option in options for spelling in option.spellings]
     if alone and not command:
-        described = " ".join("'%s:%s'" % (sub, SUBCOMMANDS[sub].help.replace("'", "'\\''")) for sub in alone)
-        by_itself = "local -a subcommands=(%s); _describe subcommand subcommands; " % described
+        described = " ".join("'%s:%s'" % (sub, ABOUT[sub].replace("'", "'\\''")) for sub in alone)
+        by_itself = "local -a subcommands=(%s); _describe subcommand subcommands" % described
     else:
-        by_itself = "compadd -- %s; " % " ".join(alone) if alone else ""
+        by_itself = "compadd -- " + " ".join(alone or spellings)
     seen = "__fish_seen_subcommand_from " + command if command else "not __fish_seen_subcommand_from @subcommands@"
     return {
         "command": command,
-        "words": " ".join(list(alone) + spellings),
+        "words": " ".join(alone or spellings),
         "spellings": " ".join(spellings),
         "alone": by_itself,
         "begin": "complete -c @name@ -n '%s'" % seen,

@@ -47,7 +47,9 @@ def parser():
     text = "time that the driver may take for a collection (default %d)" % TIMEOUT
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
     parser.add_file("--limits", "limits of the checks, as for pymtml health")
-    parser.add_argument("--skip", metavar="CHECKS", default="", help="checks to leave out, as for pymtml health")
+    parser.add_list(
+        "--skip", health.CHECKS[1:], metavar="CHECKS", default="", help="checks to leave out, as for pymtml health"
+    )
     text = "whether to look for processes, every 30 seconds at most: their number, that of each pod, container and"
     text += " job, or their names as well (default %s)" % COUNTED
     parser.add_argument("--processes", choices=(NO_PROCESSES, COUNTED, OWNED, NAMED), default=COUNTED, help=text)

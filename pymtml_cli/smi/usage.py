@@ -39,6 +39,7 @@ def _help():
     text = worded(TEXTS["help"].format(**values)) + "\n"
     if called() == NVIDIA_SMI:
         text = re.sub("(?m)^  --force.*\n +card.*\n", "", text).replace("-V, -v, --version", "--version        ")
+        text = text.replace("help SUBCOMMAND)", "SUBCOMMAND --help)")
     return title + text
 
 

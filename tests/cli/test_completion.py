@@ -11,7 +11,7 @@ import time
 import pytest
 import simulated
 from command import invoke
-from inside import BY_NAME, BY_SPELLING, KINDS, QUERIES, SECTIONS, SUBCOMMANDS, Option, Subcommand, completion, file_of
+from inside import BY_NAME, BY_SPELLING, KINDS, QUERIES, SECTIONS, SUBCOMMANDS, Option, completion, file_of
 from test_modify import TAKES
 
 SHELLS = ("bash", "zsh", "fish")
@@ -118,6 +118,8 @@ LINES = {
     "pymtml topo --matrix_p\t": "pymtml topo --matrix_pci ",
     "pymtml -pm EN\t": "pymtml -pm ENABLED ",
     "pymtml health --sk\t": "pymtml health --skip ",
+    "pymtml health --skip pages,temper\t": "pymtml health --skip pages,temperature",
+    "pymtml help comple\t": "pymtml help completion ",
     "pymtml completion fi\t": "pymtml completion fish ",
     "pymtml run --nv\t": "pymtml run --nvidia-smi ",
     "pymtml -f other-f\t": "pymtml -f other-file ",
@@ -152,10 +154,23 @@ def test_a_word_is_completed_by_fish(keys, tmp_path):
         ("pymtml mig -lgi\t\t", r"-lgi\s+-lgip"),
         ("pymtml --mode=\t\t", r"\b0\s+1\b"),
         ("pymtml run -m other-f\tx", "run -m other-fx$"),  # a module is no file
+        ("pymtml \t\t", r"(?s)pymtml \s*base-clocks (?!.*\s-\w).*> pymtml $"),
     ],
 )
 def test_choices_are_listed(keys, wanted, shell, tmp_path):
     assert re.search(wanted, typed(shell, keys, tmp_path, wanted))
+
+
+def test_there_are_as_many_cards_as_nodes(tmp_path):
+    need("bash")
+    words = (
+        "for it in '' 1,; do COMP_WORDS=(pymtml health -i \"$it\"); COMP_CWORD=3; _pymtml; echo ${COMPREPLY[*]}; done"
+    )
+    for nodes, offered in ((0, "\n\n"), (3, "0 1 2\n1,0 1,1 1,2\n")):
+        for number in range(nodes):
+            (tmp_path / ("mtgpu.%d" % number)).write_text("")
+        text = open(script("bash", tmp_path)).read().replace("/dev/", str(tmp_path) + "/")
+        assert simulated.run(["bash", "-c", text + words]).stdout == offered
 
 
 @pytest.mark.parametrize("shell", sorted(SETUP))
@@ -184,26 +199,30 @@ SMALL = {
         ],
         ["compare", "run", "topo"],
     ),
+    "cards": ([Option(("-i",), True, (), False, False, True)], []),
     "compare": ([Option(("-f", "--filename"), True, (), False, True)], []),
     "run": ([Option(("-m",), True, (), False, False)], []),
     "topo": ([Option(("-n", "--near"), True, ("0", "1"), False, False)], ["all", "some"]),
 }
-HELP = {"topo": "how cards are joined", "run": "run a program", "compare": "what isn't alike"}
-SUMMARIES = {name: Subcommand("", help) for name, help in HELP.items()}
+HELP = {"compare": "what isn't alike", "run": "run a program", "topo": "how cards are joined"}
 # Lines that are made of it: bash, which is on every machine, shows for itself what its lines are worth
 WRITTEN = {
     "zsh": r"""
         (" -d"|" --display") compset -P '*,'; compadd -S '' -- ECC PIDS; return;;
+        ("cards -i") local -a nodes=(/dev/mtgpu.<->(N)); compset -P '*,'
+            (( $#nodes )) && compadd -S '' -- {0..$(( $#nodes - 1 ))}; return;;
         ("compare -f"|"compare --filename") _files; return;;
         ("run -m") return;;
         ("topo -n"|"topo --near") compadd -- 0 1; return;;
     esac
     case "$command" in
-        ("") local -a subcommands=('compare:what isn'\''t alike' 'run:run a program' 'topo:how cards are joined');"""
-    r""" _describe subcommand subcommands; compadd -- -d --display -L --list;;
-        ("compare") compadd -- -f --filename; [[ $PREFIX == -* ]] || _files;;
-        ("run") compadd -- -m; [[ $PREFIX == -* ]] || { _command_names; _files; };;
-        ("topo") compadd -- all some; compadd -- -n --near;;
+        ("") if [[ $PREFIX == -* ]]; then compadd -- -d --display -L --list; else local -a subcommands=("""
+    r"""'compare:what isn'\''t alike' 'run:run a program' 'topo:how cards are joined'); _describe subcommand"""
+    r""" subcommands; fi;;
+        ("cards") if [[ $PREFIX == -* ]]; then compadd -- -i; else compadd -- -i; fi;;
+        ("compare") if [[ $PREFIX == -* ]]; then compadd -- -f --filename; else _files; fi;;
+        ("run") if [[ $PREFIX == -* ]]; then compadd -- -m; else _command_names; _files; fi;;
+        ("topo") if [[ $PREFIX == -* ]]; then compadd -- -n --near; else compadd -- all some; fi;;
 """,
     "fish": r"""
 complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo' -a compare -d 'what isn\'t alike'
@@ -212,6 +231,8 @@ complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo' -a topo
 complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo'"""
     r""" -o d -l display -x -a '(__pymtml_list ECC PIDS)'
 complete -c pymtml -n 'not __fish_seen_subcommand_from compare run topo' -o L -l list
+complete -c pymtml -n '__fish_seen_subcommand_from cards' -o i -x"""
+    r""" -a '(__pymtml_list (seq 0 (math (count /dev/mtgpu.*) - 1)))'
 complete -c pymtml -n '__fish_seen_subcommand_from compare' -F
 complete -c pymtml -n '__fish_seen_subcommand_from compare' -o f -l filename -r -F
 complete -c pymtml -n '__fish_seen_subcommand_from run' -F -a '(__fish_complete_command)'
@@ -226,7 +247,7 @@ complete -c pymtml -n '__fish_seen_subcommand_from topo' -o n -l near -x -a '0 1
 @pytest.mark.parametrize("shell", sorted(WRITTEN))
 def test_the_script_of_a_small_command(shell, monkeypatch):
     """Also where the shell itself is not there to try it."""
-    monkeypatch.setattr(completion, "SUBCOMMANDS", SUMMARIES)
+    monkeypatch.setattr(completion, "ABOUT", HELP)
     monkeypatch.setattr(completion, "tables", lambda: SMALL)
     result = invoke("completion", shell)
     assert (result.status, result.stderr) == (0, "")
@@ -235,6 +256,9 @@ def test_the_script_of_a_small_command(shell, monkeypatch):
 
 # Options whose value is one of a few words: what else their question needs, and the status of a word that is known
 OFFERED = {
+    ("health", "--skip"): ([], 0),
+    ("metrics", "--processes"): ([], 0),
+    ("metrics", "--skip"): ([], 0),
     ("topo", "-p2p"): ([], 0),
     ("topo", "-n"): (["-i", "0"], 0),
     ("dmon", "-o"): (["-c", "1"], 0),
@@ -256,11 +280,15 @@ def test_the_words_that_are_offered_are_those_that_the_command_takes():
         if name and option.words
     }
     assert set(found) == set(OFFERED)
-    assert {key for key, option in found.items() if option.commas} == {("dmon", "--format")}
+    assert {key for key, option in found.items() if option.commas} == {
+        ("dmon", "--format"),
+        ("health", "--skip"),
+        ("metrics", "--skip"),
+    }
     with simulated.machine("s3000x2"):
         for key, (others, status) in OFFERED.items():
             words = list(found[key].words)
-            for word in ["csv," + word for word in words[1:]] + words[:1] if found[key].commas else words:
+            for word in [words[0] + "," + word for word in words[1:]] + words[:1] if found[key].commas else words:
                 assert invoke(*key, word, *others).status == status, key + (word,)
             assert invoke(*key, words[0] + "x", *others).status not in (0, status), key
 
