@@ -1,11 +1,12 @@
 """Entry point of the command: imports only what was asked for, and turns failures into an exit status."""
 
 import importlib
+import io
 import os
 import sys
 
-from pymtml_cli.common.errors import NVIDIA_SMI, CommandError, called
-from pymtml_cli.common.text import safe
+from pymtml_cli.common.errors import NVIDIA_SMI, PYMTML, CommandError, called
+from pymtml_cli.common.text import fit, safe
 from pymtml_cli.subcommands import SUBCOMMANDS
 
 STDOUT, STDERR = 1, 2
@@ -65,6 +66,7 @@ def main(arguments=None):
 
 
 def _run(arguments):
+    form = os.environ.get("PYMTML_UUID") if arguments is None else None
     if arguments is None:
         _forget_current_folder()
         if sys.argv[1:2] != ["run"]:  # whose program has a form of its own
@@ -74,6 +76,8 @@ def _run(arguments):
         _take_stdout()
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the locale cannot write is no reason to fail
+    if form not in (None, "", "mtml", "nvml") and called() == PYMTML and sys.stderr is not None:
+        sys.stderr.write("pymtml: PYMTML_UUID=%s is ignored: it is mtml or nvml\n" % fit(safe(form), 40))
     try:
         status = dispatch(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()
@@ -112,9 +116,22 @@ def _take_stdout():
     sys.stdout.flush()
     ours = os.dup(STDOUT)
     os.dup2(STDERR, STDOUT)
-    encoding, errors = sys.stdout.encoding, sys.stdout.errors
+    form = {"encoding": sys.stdout.encoding, "errors": sys.stdout.errors, "line_buffering": os.isatty(ours)}
     # shutil.get_terminal_size asks the second one.
-    sys.stdout = sys.__stdout__ = open(ours, "w", encoding=encoding, errors=errors)
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(io.BufferedWriter(_Stdout(ours, "w")), **form)
+
+
+class _Stdout(io.FileIO):
+    """A stdout that waits until it can be written, also if whoever reads it has made it non-blocking."""
+
+    def write(self, data):
+        while True:
+            written = io.FileIO.write(self, data)
+            if written is not None:
+                return written
+            import select
+
+            select.select([], [self], [])
 
 
 def give_stdout_back():

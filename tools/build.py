@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OWN = os.path.join(ROOT, ".venv-build")
@@ -59,14 +60,28 @@ def builder():
     return python_of(OWN)
 
 
+def tracked(folder):
+    """Copies of the files that git tracks, as they are: keys may lie beside them (path); without git, the checkout."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    if listed.returncode or not os.path.exists(os.path.join(ROOT, ".git")):
+        return ROOT
+    for name in filter(None, os.fsdecode(listed.stdout).split("\0")):
+        if os.path.isfile(os.path.join(ROOT, name)):
+            os.makedirs(os.path.join(folder, os.path.dirname(name)), exist_ok=True)
+            shutil.copy2(os.path.join(ROOT, name), os.path.join(folder, name))
+    return folder
+
+
 def main():
     if sys.version_info < (3, 7):
         sys.exit("pymtml needs Python 3.7 or later; make build PYTHON=... chooses one")
     python = builder()
     for name in ("build", "dist"):
         shutil.rmtree(os.path.join(ROOT, name), ignore_errors=True)
-    command = [python, "-m", "hatchling", "build", "--target", "sdist", "--target", "wheel", "--directory", "dist"]
-    sys.exit(subprocess.run(command, cwd=ROOT).returncode)
+    command = [python, "-m", "hatchling", "build", "--target", "sdist", "--target", "wheel"]
+    with tempfile.TemporaryDirectory() as folder:
+        command += ["--directory", os.path.join(ROOT, "dist")]
+        sys.exit(subprocess.run(command, cwd=tracked(folder)).returncode)
 
 
 if __name__ == "__main__":

@@ -70,8 +70,17 @@ def run(arguments):
         if not cards:
             sys.stdout.write(worded("No MPC-enabled devices found.\n"))
         else:
+            _check_numbers(cards, numbers or ())
             _ACTIONS[actions[0]](cards, numbers, options)
     return status(chosen)
+
+
+def _check_numbers(cards, numbers):
+    """Refuse -gi if it names instances, and also one that no card has."""
+    known = {instance.index for card in cards for instance in card.instances}
+    unknown = [one for one in numbers if one not in known]
+    if known.intersection(numbers) and unknown:
+        raise refuse("Unable to find GPU instance ID %d: Not Found\n" % unknown[0], NO_SUCH_DEVICE)
 
 
 def _content(card):

@@ -122,9 +122,9 @@ def _of_link(card, link, options, command):
 def _status(card, link, command):
     speed = value_of(card, "mtlink.bandwidth")
     state = card.ask(pymtml.mtmlDeviceGetMtLinkState, link)
-    if command == "nvlink":
-        down = not isinstance(state, Unknown) and state == pymtml.MTML_MTLINK_STATE_DOWN
-        return str(then(state, lambda _: "<inactive>" if down else then(speed, "{:.3f} GB/s".format)))
+    if command == "nvlink":  # MTML has the full speed only: that of a link at reduced width is unknown
+        known = {pymtml.MTML_MTLINK_STATE_DOWN: "<inactive>", pymtml.MTML_MTLINK_STATE_DOWNGRADE: "N/A"}
+        return str(then(state, lambda code: known.get(code) or then(speed, "{:.3f} GB/s".format)))
     words = then(state, lambda code: STATES.get(code, str(code)))
     return "%s, %s, %s" % (words, then(speed, "{} GB/s".format), _far_end(card, link))
 

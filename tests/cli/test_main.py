@@ -9,12 +9,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import zipapp
 
 import pytest
 import simulated
 import wheels
-from command import command_environment, invoke, run_command
+from command import COMMAND, command_environment, invoke, run_command
 from inside import SUBCOMMANDS, errors, file_of, language, main_module
 
 
@@ -119,6 +120,26 @@ def test_called_by_the_name_of_nvidia_smi(tmp_path):
     assert (result.returncode, result.stdout) == (255, said)
     table = subprocess.check_output([str(link)], env=env, universal_newlines=True)
     assert "| NVIDIA-SMI " in table and "CUDA Version: " in table
+
+
+def test_a_stdout_that_does_not_block_is_waited_for():
+    """As a pipe of asyncio or node: without a reader it takes 64 KiB."""
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    process = subprocess.Popen(COMMAND + ["-q"], env=command_environment(name="s5000x8"), stdout=writer)
+    os.close(writer)
+    with open(reader, "rb") as file:
+        assert file.peek(1) and process.poll() is None
+        time.sleep(0.2)
+        text = file.read()
+    assert process.wait(30) == 0 and len(text) > 1 << 16 and text.count(b"Product Name") == 8
+
+
+@pytest.mark.parametrize("form, named", [("NVML", True), ("x\x1b" + "y" * 99, True), ("nvml", False), ("", False)])
+def test_a_form_of_uuids_that_there_is_none_of_is_named(form, named):
+    result = run_command("-L", name="s80", extra_environment={"PYMTML_UUID": form})
+    assert result.returncode == 0 and "(UUID: b786" in result.stdout
+    assert result.stderr.endswith(" is ignored: it is mtml or nvml\n") == named and len(result.stderr) < 100
 
 
 def test_what_another_wrote_before_stays_on_stdout():

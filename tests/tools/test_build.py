@@ -1,11 +1,14 @@
 """`make build` and `pip install .` say what they need: without a network, and to an installer that is too old."""
 
+import glob
 import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pytest
 import simulated
@@ -28,8 +31,17 @@ def make_build(source, python):
 
 
 def test_a_python_with_the_backend_builds_without_a_network(source):
+    """What git does not track stays out, such as a key beside the code."""
+    for command in (["init", "--quiet"], ["add", "--all"]):
+        subprocess.run(["git"] + command, cwd=source, check=True)
+    key = os.path.join(source, "pymtml_cli", "id_rsa")
+    with open(key, "w") as file:
+        file.write("secret")
     done = make_build(source, sys.executable)
     assert done.returncode == 0, done.stderr
+    wheel, archive = [glob.glob(os.path.join(source, "dist", "*" + end))[0] for end in (".whl", ".tar.gz")]
+    names = zipfile.ZipFile(wheel).namelist() + tarfile.open(archive).getnames()
+    assert [name for name in names if "id_rsa" in name] == [] and "pymtml_cli/main.py" in names
     names = sorted(re.sub(r"-\d+\.\d+\.\d+", "-N", name) for name in os.listdir(os.path.join(source, "dist")))
     assert names == ["pymtml_nvml-N-py3-none-any.whl", "pymtml_nvml-N.tar.gz"]
     assert not os.path.exists(os.path.join(source, ".venv-build"))

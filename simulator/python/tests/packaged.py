@@ -38,6 +38,7 @@ def environment(*folders, **variables):
     environ["PYTHONPATH"] = os.pathsep.join([PYTHON_FOLDER] + list(folders or [ROOT]))
     environ["TMPDIR"] = FOLDER
     environ.update(variables)
+    os.makedirs(environ["TMPDIR"], exist_ok=True)  # without it, Python takes /tmp, where another's programs may be
     return environ
 
 

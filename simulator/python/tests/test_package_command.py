@@ -196,7 +196,6 @@ for line in sys.stdin:
 @pytest.fixture
 def daemon(tmp_path):
     """A program on a simulated machine: asks it for the temperature of card 0."""
-    (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "mtml_simulator", "exec", "s5000x8+frozen", "--", sys.executable, "-c", DAEMON],
         env=environment(TMPDIR=str(tmp_path / "tmp")),
@@ -242,7 +241,6 @@ def test_ctl(tmp_path, daemon):
 
 
 def test_ctl_writes_xids_into_the_tree_of_a_program(tmp_path):
-    (tmp_path / "tmp").mkdir()
     file, temporary = str(tmp_path / "control"), environment(TMPDIR=str(tmp_path / "tmp"))
     for options in ([], ["--control", file]):
         program = subprocess.Popen(
@@ -326,7 +324,6 @@ def test_mistakes_of_ctl(tmp_path, daemon):
 
 
 def test_ctl_says_which_programs_there_are(tmp_path, daemon):
-    (tmp_path / "other").mkdir()
     assert "no program runs on a simulated machine" in ctl(tmp_path / "other", "heal").stderr
     other = subprocess.Popen(
         [sys.executable, "-m", "mtml_simulator", "exec", "s80", "--", "cat"],
