@@ -223,15 +223,19 @@ class Machine:
 
         Raises: CommandError.
         """
-        count = ask(pymtml.mtmlLibraryCountDevice)
-        if not isinstance(count, Unknown) and count > MOST_DEVICES:
+        devices = ask(pymtml.mtmlLibraryCountDevice)
+        if not isinstance(devices, Unknown) and devices > MOST_DEVICES:
             text = "the driver counts %d devices, more than the %d that are possible"
-            raise CommandError(text % (count, MOST_DEVICES), OTHER)
+            raise CommandError(text % (devices, MOST_DEVICES), OTHER)
         count = ask(pymtml.nvmlDeviceGetCount)
         if isinstance(count, Unknown):
-            text = "cannot count the devices: %s; run `pymtml doctor` to find out more" % describe(count.error)
-            raise CommandError(text, OTHER)
-        self.cards = [Device(self, ask(pymtml.nvmlDeviceGetHandleByIndex, index), index) for index in range(count)]
+            handles = [] if isinstance(devices, Unknown) else _likely_cards(devices)
+            if all(isinstance(handle, Unknown) for handle in handles):
+                text = "cannot count the devices: %s; run `pymtml doctor` to find out more" % describe(count.error)
+                raise CommandError(text, OTHER)
+        else:
+            handles = [ask(pymtml.nvmlDeviceGetHandleByIndex, index) for index in range(count)]
+        self.cards = [Device(self, handle, index) for index, handle in enumerate(handles)]
         for card in self.cards:
             places = enumerate(_places(card))
             card.instances = [Device(self, it, number, card) for number, it in places if not isinstance(it, Unknown)]
@@ -328,6 +332,23 @@ def _not_found(names, cards):
             parts.append(form % (name, instance.index, instance.parent.index))
     here = "card 0" if len(cards) == 1 else "cards 0 to %d" % (len(cards) - 1)
     return "%s; %s -L lists %s" % (", ".join(parts), called(), here)
+
+
+def _likely_cards(count):
+    """Handles of the cards among MTML's devices, or an Unknown for one that is lost (list).
+
+    NVML counts no cards if one is divided and another device is lost, as that may be an instance.
+    """
+    found = []
+    for position in range(count):
+        handle = ask(pymtml.mtmlLibraryInitDeviceByIndex, position)
+        kind = then(ask(pymtml.mtmlDeviceGetProperty, handle), lambda known: known.mpcType)
+        if kind != pymtml.MTML_MPC_TYPE_INSTANCE or isinstance(
+            ask(pymtml.mtmlDeviceGetMpcParentDevice, handle), Unknown
+        ):
+            in_nvml = isinstance(kind, Unknown) and Unknown(pymtml._nvml_error(kind.error.mtml_code))
+            found.append(in_nvml or handle)
+    return found
 
 
 def _places(card):

@@ -115,6 +115,16 @@ def test_a_card_without_a_handle_is_a_card():
     assert said == [(0, [], "Timeout"), (1, [], "Timeout")]
 
 
+def test_a_lost_card_beside_a_divided_one_is_a_card():
+    """NVML's names count none then, as the lost device may be an instance."""
+    with simulated.machine("s3000-mpc", set="1.lost=DRIVER_FAILURE"), Machine() as machine:
+        said = [(card.index, name_of(card), len(card.instances)) for card in machine.cards]
+    assert said == [(0, "first", 3), (1, "Unknown Error", 0)]
+    for what in ("0.lost=TIMEOUT;1.lost=TIMEOUT", "*.lost=TIMEOUT"):
+        with simulated.machine("s3000-mpc", set=what), pytest.raises(CommandError, match="cannot count the devices"):
+            Machine()
+
+
 @pytest.mark.parametrize(
     "faults, why", [("", None), ("mtmlDeviceGetMpcInstanceByIndex=TIMEOUT@1x1", "Timeout")], ids=["all", "one fails"]
 )
