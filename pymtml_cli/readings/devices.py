@@ -116,11 +116,6 @@ def shown_driver(version):
     return version[: len(version) - len(rest)].rstrip(".") or unreported()
 
 
-def shown_musa():
-    """Version of the MUSA driver API as it is printed: it is not CUDA's, so there is none under NVIDIA's name."""
-    return unreported() if called() == errors.NVIDIA_SMI else musa_version()
-
-
 def host():
     """The name of this host."""
     if hasattr(os, "uname"):

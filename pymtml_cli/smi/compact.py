@@ -9,7 +9,7 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.common.text import fit, left, tail
 from pymtml_cli.common.text import width as text_width
-from pymtml_cli.readings.devices import ask, shown_driver, shown_musa
+from pymtml_cli.readings.devices import ask, musa_version, shown_driver
 from pymtml_cli.readings.processes import listed, remarks
 from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import cells
@@ -74,7 +74,7 @@ def _chosen(room):
 def _head(machine, width):
     """The upper edge: versions, as many as there is room for, and the time."""
     driver = cells.short(shown_driver(ask(pymtml.nvmlSystemGetDriverVersion)))
-    musa = cells.short(shown_musa())
+    musa = cells.short(musa_version())
     title = "NVIDIA-SMI " + driver if called() == NVIDIA_SMI else "pymtml " + pymtml.__version__
     parts = [title, worded("MUSA Version: ") + musa, "Driver Version: " + driver]
     clock = machine.time.long.split()[3]

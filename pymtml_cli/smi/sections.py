@@ -6,7 +6,7 @@ from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import safe
 from pymtml_cli.language import SECTIONS
-from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, shown_uuid
+from pymtml_cli.readings.devices import Unknown, ask, musa_version, shown_driver, shown_uuid
 from pymtml_cli.readings.processes import NONE_RUNNING, processes, remarks
 from pymtml_cli.readings.table import BY_NAME, part
 from pymtml_cli.smi.listing import profile
@@ -107,7 +107,7 @@ def _head(machine):
     lines = ["", "=" * 14 + ("NVSMI" if smi else "PYMTML") + " LOG" + "=" * 14, ""]
     lines += [row("Timestamp", machine.time.long), row("Driver Version", shown_driver(machine.driver_version))]
     lines += [] if smi else [row("MTML Version", ask(pymtml.nvmlSystemGetNVMLVersion))]
-    return lines + [row(worded("MUSA Version"), shown_musa()), ""]
+    return lines + [row(worded("MUSA Version"), musa_version()), ""]
 
 
 def _card_lines(card, chosen):

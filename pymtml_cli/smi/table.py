@@ -9,7 +9,7 @@ from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.common.text import fit, left, tail
 from pymtml_cli.common.text import width as text_width
-from pymtml_cli.readings.devices import Machine, Unknown, ask, shown_driver, shown_musa
+from pymtml_cli.readings.devices import Machine, Unknown, ask, musa_version, shown_driver
 from pymtml_cli.readings.processes import NONE_RUNNING, listed, remarks
 from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import cells
@@ -64,7 +64,7 @@ class Screen:
 
     def _head(self, width, widths):
         inner = width - 4
-        driver, musa = short(shown_driver(ask(pymtml.nvmlSystemGetDriverVersion))), short(shown_musa())
+        driver, musa = short(shown_driver(ask(pymtml.nvmlSystemGetDriverVersion))), short(musa_version())
         if self._smi:
             line = "%-34s%-31s%s" % ("NVIDIA-SMI " + driver, "Driver Version: " + driver, "CUDA Version: " + musa)
         else:

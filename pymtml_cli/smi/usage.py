@@ -8,7 +8,7 @@ import pymtml
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NVIDIA_SMI, called, worded
 from pymtml_cli.language import LOOP_SECONDS, SECTIONS, WATCH_SECONDS
-from pymtml_cli.readings.devices import Unknown, ask, shown_driver, shown_musa, unreported
+from pymtml_cli.readings.devices import Unknown, ask, musa_version, shown_driver, unreported
 from pymtml_cli.subcommands import FIRST, LISTED, SUBCOMMANDS
 
 TEXTS = layout.blocks("smi/texts.txt")
@@ -57,7 +57,7 @@ def _versions():
     versions = [
         ask(pymtml.nvmlSystemGetNVMLVersion),
         shown_driver(ask(pymtml.nvmlSystemGetDriverVersion)),
-        shown_musa(),
+        musa_version(),
     ]
     ask(pymtml.nvmlShutdown)
     return versions

@@ -7,7 +7,7 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import xml
-from pymtml_cli.readings.devices import Device, Moment, Unknown, shown_driver, shown_musa, unreported
+from pymtml_cli.readings.devices import Device, Moment, Unknown, musa_version, shown_driver, unreported
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import address, value_of
 from pymtml_cli.smi.lost import show
@@ -106,7 +106,7 @@ def _document(machine, kind, elements):
     elements = [
         ("timestamp", machine.time.long),
         ("driver_version", shown_driver(machine.driver_version)),
-        ("cuda_version", shown_musa()),
+        ("cuda_version", musa_version()),
     ] + elements
     lines = ['<?xml version="1.0" ?>' if called() == NVIDIA_SMI else '<?xml version="1.0" encoding="UTF-8" ?>']
     lines += [DOCTYPE % kind, "<nvidia_smi_log>"]

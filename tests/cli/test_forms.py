@@ -66,7 +66,7 @@ def test_forms_that_programs_for_nvidia_rely_on(profile):
     said = [line.partition(" : ")[2] for line in log if re.match(r" *(GPU )?UUID ", line)]
     assert sorted(said) == sorted(re.findall(r"UUID: (.*)\)", "\n".join(listed)))
     versions = {line.partition(" ")[0]: line.partition(" : ")[2] for line in log if re.match("Driver|CUDA", line)}
-    assert versions == {"Driver": rows[0][1], "CUDA": UNKNOWN} and "CUDA Version: N/A " in table
+    assert versions == {"Driver": rows[0][1], "CUDA": "4.3"} and "CUDA Version: 4.3 " in table
 
 
 def keys(lines):
