@@ -115,7 +115,7 @@ def shown(server, title):
 
 
 def test_the_fleet_is_counted(server):
-    """Numbers of GPUs expected, reporting, silent and missing, of hosts down and stalled, of drivers down."""
+    """The counts of GPUs, hosts and drivers by state."""
     silent = 3 * CARDS + 2  # of hosts that are down, without a driver, with another page, and two
     assert shown(server, "GPUs expected") == HOSTS * CARDS
     assert shown(server, "GPUs reporting") == HOSTS * CARDS - silent
@@ -136,7 +136,7 @@ COUNTED = {  # GPUs reporting, silent, missing; whether the host is up
 
 @pytest.mark.parametrize("host", sorted(COUNTED))
 def test_the_page_of_a_host(server, host):
-    """Each panel with one number has one; the counts of cards are right, and red if a card is not well."""
+    """Each panel with one number has one; counts are red if a card is not well."""
     numbers = {}
     for panel in board("host.json")["panels"]:
         if panel["type"] == "stat":
@@ -177,7 +177,7 @@ def test_the_worst_hosts(server):
 
 
 def test_heat_maps_hold_every_card(server):
-    """The buckets of the heat maps add up to all cards that report the value."""
+    """The buckets of the heat maps add up."""
     for panel in board("overview.json")["panels"]:
         if panel["type"] == "heatmap":
             _, result, _ = ask(server, panel["targets"][0]["expr"])

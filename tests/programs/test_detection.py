@@ -76,7 +76,7 @@ def choices(runner, tmp_path):
 
 
 def test_sglang(choices):
-    """The platform of its diffusion runtime: MUSA, as without the drop-in, and the CPU without a GPU."""
+    """The platform of its diffusion runtime: MUSA, as without the drop-in."""
     package = "sglang.multimodal_gen.runtime.platforms."
     musa, cpu = package + "musa.MusaPlatform", package + "cpu.CpuPlatform"
     assert choices(SGLANG, SGLANG_CHOICE) == {

@@ -204,7 +204,7 @@ def check(found, count, distinct=True):
 
 
 def test_cards(ask_cluster):
-    """Tasks and actors find their own cards in `MUSA_VISIBLE_DEVICES`: several, parts, placement groups, none."""
+    """Tasks and actors find their own cards in `MUSA_VISIBLE_DEVICES`."""
     shown = ask_cluster(EVERYTHING)
     assert (shown["resources"], shown["name"]) == (8, "MUSA_VISIBLE_DEVICES")
     assert check(shown["one each"], 1) == set(range(8))
@@ -248,7 +248,7 @@ def test_all_cards(ask_cluster):
 
 @pytest.mark.parametrize("vendor", ["MUSA", "CUDA"])
 def test_not_to_be_set(ask_cluster, vendor):
-    """`RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES`, or CUDA's, leaves the variable unchanged."""
+    """`RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES` leaves the variable unchanged."""
     shown = ask_cluster(PAIR, **{"RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor: "1"})
     for entry in shown["pair"]:
         assert (entry["musa"], len(entry["ids"]), len(entry["cards"])) == (None, 1, 8)
@@ -261,7 +261,7 @@ def test_none_where_ray_is_told_to_hide_them(ask_cluster):
 
 
 def test_without_a_library(ask_cluster):
-    """Without an MTML library Ray keeps its own manager, and CUDA's variable."""
+    """Without an MTML library Ray keeps its own manager."""
     shown = ask_cluster(
         PAIR, LD_LIBRARY_PATH="", PYMTML_LIBRARY="/nonexistent/libmtml.so", RAY_OPTIONS=json.dumps({"num_gpus": 2})
     )
@@ -271,7 +271,7 @@ def test_without_a_library(ask_cluster):
 
 
 def test_beside_an_nvidia_driver(ask_cluster, runner):
-    """If NVIDIA's driver is present as well, Ray keeps its own manager."""
+    """With NVIDIA's driver, Ray keeps its own manager."""
     os.makedirs(os.path.join(runner.proc, "driver", "nvidia"))
     with open(os.path.join(runner.proc, "driver", "nvidia", "version"), "w") as file:
         file.write("NVRM version\n")

@@ -100,7 +100,7 @@ def cluster(runner, simulator, tmp_path):
 
 
 def test_without_a_cluster(runner):
-    """`ray_check.py` without a cluster: one line and exit status 2, at once."""
+    """`ray_check.py` without a cluster: exit status 2 at once."""
     for address in ("auto", "127.0.0.1:%d" % free_port()):
         command = [PROGRAM.python, CHECK, "--address", address, "--start", "10"]
         environment = runner._environment(PYTHONPATH=runner.site, RAY_TMPDIR=runner.folder)
@@ -109,7 +109,7 @@ def test_without_a_cluster(runner):
 
 
 def test_ten_nodes(cluster, tmp_path):
-    """`ray_check.py` on ten nodes: it reports differences, and names nodes that hang, are frozen or die."""
+    """`ray_check.py` on ten nodes: differences, and nodes that hang or die."""
     tell, address, ids, environment = cluster
     out = str(tmp_path / "said")
     command = [PROGRAM.python, CHECK, "--address", address, "--timeout", str(SECONDS), "--start", "40", "--out", out]

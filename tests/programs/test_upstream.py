@@ -144,7 +144,7 @@ print(json.dumps([ray.cluster_resources().get("GPU", 0), ray.get(look.options(nu
 
 @pytest.mark.parametrize("visible", [None, "6,1,4"])
 def test_ray_hands_out(runner, patched, tmp_path, visible):
-    """With the patch: tasks get their cards in `MUSA_VISIBLE_DEVICES`, from those that the user chose."""
+    """With the patch: tasks get their cards in `MUSA_VISIBLE_DEVICES`."""
     environment = patched(RAY, Machine(tmp_path))
     if visible:
         environment["MUSA_VISIBLE_DEVICES"] = visible
