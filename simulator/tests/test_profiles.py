@@ -73,19 +73,6 @@ def test_keys_in_readme():
 LISTS = ("machine_keys", "device_keys")
 
 
-def test_functions_in_readme():
-    """With their parameters, as mtml_sim.h has them."""
-    with open(os.path.join(interface.SIMULATOR, "README.md"), encoding="utf-8") as file:
-        told = dict(re.findall(r"`(mtmlSim\w+)\(([^`]*)\)`", file.read()))
-    with open(os.path.join(interface.SIMULATOR, "mtml_sim.h"), encoding="utf-8") as file:
-        declared = re.findall(r"MTML_SIM_API [\w ]+\b(mtmlSim\w+)\((.*)\);", file.read())
-    for name, parameters in declared:
-        names = [re.findall(r"\w+", one)[-1] for one in parameters.split(", ") if one != "void"]
-        if name != "mtmlSimWatchReferences":  # its watcher is declared by what it takes
-            assert told[name] == ", ".join(names), name
-    assert set(told) == {name for name, _ in declared}
-
-
 def test_limits_in_readme():
     sizes = {}
     for name in ("machine.h", "fields.h"):
