@@ -87,7 +87,7 @@ TEN = "topk(10, max by (instance, gpu, uuid) (%s))"
 CARD, GPU = "{{instance}} GPU {{gpu}}", "GPU {{gpu}}"
 
 # Without what only follows from the state of the whole host
-CAUSES = 'ALERTS{alertstate="firing",problem=~"Host(Down|Flapping)|NothingCollected|CollectionStalled|Driver.+"}'
+CAUSES = 'ALERTS{alertstate="firing",problem=~"(Host|Driver)(Down|Flapping)|NothingCollected|CollectionStalled"}'
 
 
 def firing(labels, *matchers):

@@ -19,8 +19,9 @@ from scrape import fetch, free_port
 pytestmark = pytest.mark.programs
 
 MINUTE, HOUR = 4, 240  # scrapes
+# Scrapes until an alert comes, where not at once
 LATER = dict.fromkeys(("GpuClockLow", "GpuHung", "HostListedTwice", "GpusTooMany"), 10 * MINUTE)
-LATER.update(HealthWarning=15 * MINUTE, GpuMemoryFullForLong=HOUR // 2, GpuIdleWithMemory=HOUR)  # not at once
+LATER.update(DriverSlow=5 * MINUTE, HealthWarning=15 * MINUTE, GpuMemoryFullForLong=HOUR // 2, GpuIdleWithMemory=HOUR)
 LOOKING_BACK = set("DriverFlapping GpuFlapping GpuEccCorrectedOften GpuRecovered HostFlapping GpusFlapping".split())
 LOOKING_BACK |= {"GpuLinkFlapping", "GpuPcieReplays", "RulesFail"}  # for 15 minutes, or five
 MANY_GET = {"DriverDown", "GpuHot"}  # for 12 hours; the cards of the first only follow
