@@ -28,8 +28,10 @@ KINDS = ("gpu", "compute-apps", "retired-pages", "remapped-rows", "supported-clo
 OPTIONS = _options("""
 -h, --help / -V, -v, --version / -L, --list-gpus / -B, --list-excluded-gpus / -q, --query / -a / --dtd / -u, --unit /
 -x, --xml-format / -d, --display SECTIONS / -i, --id CARDS / -f, --filename FILE / -l, --loop [SECONDS] /
--lms, --loop-ms [MILLISECONDS] / --format [WORDS] / --json / --watch [SECONDS] / -eow, --error-on-warning / --force
+-lms, --loop-ms [MILLISECONDS] / --format [WORDS] / --json / --watch [SECONDS] / -eow, --error-on-warning / --force /
+--count N / --compact
 """.split("/"))
+OURS = ("--force", "--count", "--compact", "-V", "-v")  # which nvidia-smi does not have
 CHANGE_ROWS = layout.tables("smi/changes.txt")["changes"]
 MODIFIERS = ("mode", "scope")  # which go with changes, and stand there too
 MODIFICATIONS = {name: row for name, row in _options(row[0] for row in CHANGE_ROWS).items() if name not in MODIFIERS}
@@ -61,18 +63,19 @@ ANSWERED_BY.update(("query-" + kind, "smi.query") for kind in KINDS)
 ANSWERED_BY.update(("help-query-" + kind, "smi.query") for kind in KINDS)
 
 # What may stand beside which question
-BESIDE_QUERY = ("format", "id", "filename", "loop", "loop-ms")
-BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "dtd", "display", "loop", "loop-ms")
+LOOPS = ("loop", "loop-ms", "count")
+BESIDE_QUERY = ("format", "id", "filename") + LOOPS
+BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "dtd", "display") + LOOPS
 BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning", "force")
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning", "force"}
-BESIDE_TABLE = ("id", "filename", "loop", "loop-ms", "watch")
+BESIDE_TABLE = ("id", "filename", "watch", "compact") + LOOPS
 
 # The other questions, in the order in which they are looked for: (options that ask it, question, what may stand there)
 QUESTIONS = (
     (("query", "a"), "query", BESIDE_LOG),
     (("dtd",), "dtd", ("dtd", "unit", "filename")),
     (MODIFYING, "modification", BESIDE_MODIFICATION),
-    (("json",), "json", ("json", "id", "filename", "loop", "loop-ms")),
+    (("json",), "json", ("json", "id", "filename") + LOOPS),
 )
 _LOG = ". Specify -q/--query and %s"
 # What cannot stand together, in the order in which nvidia-smi looks for it: whether -q is there, which options are, one
@@ -99,12 +102,12 @@ SECTIONS = tuple(
 class Options:
     """What was asked: ``question`` is a name in ANSWERED_BY; ``values`` by option.
 
-    ``seconds`` is the time between samples, None for one sample.
+    ``seconds`` is the time between samples, None for one sample; ``count`` is the number of samples, 0 for no end.
     """
 
     def __init__(self, question, values):
         self.question, self.values = question, values
-        self.seconds = _seconds(values)
+        self.seconds, self.count = _seconds(values), _count(values)
 
     def get(self, name, default=None):
         """Value of an option; True for one that takes none, the default for one that was not given."""
@@ -130,6 +133,16 @@ def _seconds(values):
                 raise refuse(text % spelled)
             return value / unit
     return None
+
+
+def _count(values):
+    """How many samples --count asks for."""
+    from pymtml_cli.common.numeric import number
+
+    count = number(values.get("count", "0"), "count" in values, LONGEST_LOOP)
+    if count is None or count and not {"loop", "loop-ms", "watch"} & set(values):
+        raise CommandError("--count takes a number from 1 on, and goes with -l, -lms or --watch", hint=see_help())
+    return count
 
 
 def _error(text, raw, status, for_help=" for help", hint=""):
@@ -167,7 +180,7 @@ def _split(arguments):
         position += 1
         spelling, equals, value = raw.partition("=")
         name = BY_SPELLING.get(spelling)
-        if spelling in ("--force", "-V", "-v") and called() == NVIDIA_SMI:  # which has no such options
+        if spelling in OURS and called() == NVIDIA_SMI:
             name = None
         takes = OPTIONS[name][1] if name else None
         if name is None or (equals and not takes):
@@ -188,6 +201,8 @@ def parse(arguments):
     Raises: CommandError in nvidia-smi's words.
     """
     parts = _split(arguments)
+    if called() != NVIDIA_SMI and any(name in ("loop", "loop-ms", "watch") for _, name, _ in parts):
+        parts = [(raw, "count" if raw.partition("=")[0] == "-c" else name, value) for raw, name, value in parts]
     names = [name for _, name, _ in parts]
     for question in ALONE:
         if question in names:

@@ -31,12 +31,18 @@ def saying(text, seconds=LONG):
     if not sys.stderr.isatty():
         yield
         return
-    from threading import Timer
-
-    timer = Timer(seconds, sys.stderr.write, ["%s ...\n" % text])
-    timer.daemon = True
-    timer.start()
+    timer = later("%s ...\n" % text, seconds)
     try:
         yield
     finally:
         timer.cancel()
+
+
+def later(text, seconds):
+    """A Timer that writes a text on stderr, unless somebody cancels it."""
+    from threading import Timer
+
+    timer = Timer(seconds, sys.stderr.write, [text])
+    timer.daemon = True
+    timer.start()
+    return timer

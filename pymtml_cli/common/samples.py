@@ -60,6 +60,7 @@ def repeat(machine, seconds, wakeup=None, count=0):
     yield True
     while seconds is not None and taken != count:
         due = max(due + seconds, time.monotonic())
+        machine.expect(False)
         _wait(due, wakeup)
         machine.next_sample()
         yield False

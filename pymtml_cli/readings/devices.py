@@ -18,6 +18,7 @@ if not hasattr(pymtml, "unseen_processes"):
 
 
 MOST_DEVICES = 4096
+PATIENCE = 5  # seconds
 
 
 class Unknown:
@@ -195,6 +196,15 @@ class Machine:
     """
 
     def __init__(self):
+        self._hint = None
+        self.expect(True)
+        try:
+            self._begin()
+        except BaseException:
+            self.expect(False)
+            raise
+
+    def _begin(self):
         try:
             pymtml.nvmlInit()
         except pymtml.MTMLError as error:
@@ -212,6 +222,17 @@ class Machine:
 
     def __exit__(self, *_):
         ask(pymtml.nvmlShutdown)
+        self.expect(False)
+
+    def expect(self, something):
+        """Whether answers are expected: on a terminal the first that takes long is said to be waited for."""
+        if self._hint is not None:
+            self._hint.cancel()
+        if something and sys.stderr.isatty():
+            from pymtml_cli.common.people import later
+
+            text = "%s: waiting for the driver; `pymtml doctor --timeout 10` reports where it hangs\n" % called()
+            self._hint = later(text, PATIENCE)
 
     def look_again(self):
         """Count the cards anew, and ask everything anew from now on.
@@ -266,6 +287,7 @@ class Machine:
 
     def next_sample(self):
         """Ask everything anew from now on."""
+        self.expect(True)
         self.time, self.files = Moment(), None
         self.driver_version = self.driver_version or ask(pymtml.nvmlSystemGetDriverVersion)  # "" while it comes up
         for card in self.cards:

@@ -19,7 +19,7 @@ def show(options, output, sample, aside=False):
     """
     with Machine() as machine:
         opened = Opened(machine.chosen(options.get("id")))
-        for _ in repeat(machine, options.seconds):
+        for _ in repeat(machine, options.seconds, count=options.count):
             output.write(sample(machine, opened))
             sys.stderr.write(opened.sentences if aside else "")
     return opened.status

@@ -105,7 +105,7 @@ def _repeat(options, kind, output):
     with Machine() as machine:
         query = Query(kind, options.get("query-" + kind), "" if formats is True else formats)
         opened, said = Opened(machine.chosen(options.get("id"))), []
-        for first in repeat(machine, options.seconds):
+        for first in repeat(machine, options.seconds, count=options.count):
             lines = (query.header() if first else []) + query.lines(opened.cards)
             output.write("".join(line + "\n" for line in lines))
             sys.stderr.write(opened.sentences)

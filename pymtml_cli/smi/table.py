@@ -29,7 +29,8 @@ NAME_WIDTH = 37  # of processes, in a table of full width
 class Screen:
     """The table for an output."""
 
-    def __init__(self, output):
+    def __init__(self, output, compact=False):
+        self._compact = compact
         self._terminal = output.is_terminal
         self._paint = output.paints
         self._smi = called() == NVIDIA_SMI
@@ -44,7 +45,7 @@ class Screen:
             import shutil
 
             room = shutil.get_terminal_size((FULL_WIDTH, 24)).columns
-        if room <= COMPACT_WIDTH:
+        if room <= COMPACT_WIDTH or self._compact:
             from pymtml_cli.smi import compact
 
             return compact.text(machine, cards, room, self._paint)
@@ -177,7 +178,7 @@ def answer(options):
     with Output(options.get("filename")) as output:
         if "watch" in options.values and output.is_terminal:
             return _watch(options, output)
-        screen = Screen(output)
+        screen = Screen(output, options.get("compact"))
         return show(options, output, screen.text)
 
 
@@ -185,10 +186,10 @@ def _watch(options, output):
     """Draw the table in place; only a signal ends it."""
     from pymtml_cli.smi.terminal import OtherScreen
 
-    screen = Screen(output)
+    screen = Screen(output, options.get("compact"))
     with OtherScreen(output) as other, Machine() as machine:
         opened = Opened(machine.chosen(options.get("id")))
-        for _ in repeat(machine, options.seconds, other.wakeup):
+        for _ in repeat(machine, options.seconds, other.wakeup, options.count):
             other.draw(_in_place(screen, machine, opened))
     return opened.status
 

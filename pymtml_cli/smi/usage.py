@@ -38,7 +38,9 @@ def _help():
         title = TEXTS["title"].format(version=pymtml.__version__ if isinstance(version, Unknown) else version) + "\n\n"
     text = worded(TEXTS["help"].format(**values)) + "\n"
     if called() == NVIDIA_SMI:
-        text = re.sub("(?m)^  --force.*\n +card.*\n", "", text).replace("-V, -v, --version", "--version        ")
+        text = re.sub("(?m)^  (--force.*\n +card|-c, --count|--compact).*\n", "", text).replace(
+            "-V, -v, --version", "--version        "
+        )
         text = text.replace("help SUBCOMMAND)", "SUBCOMMAND --help)")
     return title + text
 

@@ -294,7 +294,9 @@ def test_samples_keep_their_schedule(monkeypatch):
         now[0] += seconds
 
     monkeypatch.setattr(samples, "time", types.SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
-    for first, length in zip(samples.repeat(types.SimpleNamespace(next_sample=lambda: None), 1), lengths + [0]):
+    for first, length in zip(
+        samples.repeat(types.SimpleNamespace(next_sample=lambda: None, expect=lambda _: None), 1), lengths + [0]
+    ):
         taken.append((now[0], first))
         now[0] += length
     assert taken == [(100, True), (101, False), (102, False), (104.5, False), (105.5, False)]

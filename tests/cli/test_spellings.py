@@ -6,6 +6,8 @@ Those of its subcommands are as `nvidia-smi topo -h` and its like list them.
 import types
 
 import pytest
+import simulated
+from command import invoke
 from inside import Unknown, cells, completion, errors, language
 
 import pymtml
@@ -25,7 +27,7 @@ LISTED = """
 --query-gpu= / --query-compute-apps= / --query-retired-pages= / --query-remapped-rows= / --query-supported-clocks= /
 --query-accounted-apps= / --help-query-gpu / --help-query-compute-apps / --help-query-retired-pages /
 --help-query-remapped-rows / --help-query-supported-clocks / --help-query-accounted-apps
---json / --watch[=]
+--json / --watch[=] / --count= / --compact
 """
 BELOW = {
     "topo": "-h --help / -m --matrix / -mp --matrix_pci / -i= --id= / -c= --cpu= / -n= --nearest_gpus= /"
@@ -85,7 +87,8 @@ BESIDE = [
     (
         "-i 0",
         "table",
-        "watch json query a mode scope " + " ".join((EVERYWHERE,) + language.QUERIES + tuple(language.MODIFICATIONS)),
+        "watch compact json query a mode scope "
+        + " ".join((EVERYWHERE,) + language.QUERIES + tuple(language.MODIFICATIONS)),
     ),
     ("-pm 1", "modify", "id mode scope error-on-warning force " + " ".join(language.MODIFICATIONS)),
     ("-L", "listing", ""),
@@ -94,6 +97,25 @@ BESIDE = [
     ("-h", "usage", ""),
     ("--help-query-gpu", "query", ""),
 ]
+
+
+def test_a_loop_of_so_many_samples():
+    """-c is nvidia-smi's compute mode, but not beside a loop; under its name it stays that."""
+    count = lambda *arguments: language.parse(arguments).count  # noqa: E731
+    assert count("-l", "1", "-c", "3") == count("-c=3", "-lms") == count("--watch", "--count", "3") == 3
+    assert count("-q", "-l") == 0 and language.parse(["-c", "0"]).question == "modification"
+    for wrong in ("--count 3", "-l -c 0", "-l -c x", "-l --count=-1", "-L --count 2"):
+        result = invoke(*wrong.split())
+        assert (result.status, result.stdout) == (2, ""), wrong
+    for line, lines in (
+        ("--query-gpu=index --format=csv,noheader -i 0", 2),
+        ("--json -i 0", 2),
+        ("--compact -i 0", 14),
+    ):
+        with simulated.machine("s3000x2"):
+            assert len(invoke(*line.split(), "-lms", "1", "-c", "2").lines) == lines, line
+            theirs = invoke(*line.split(), "-lms", "1", "--count", "2", name="nvidia-smi")
+            assert "is not recognized" in theirs.stdout, line
 
 
 @pytest.mark.parametrize("question, module, beside", BESIDE, ids=[row[0] for row in BESIDE])

@@ -125,6 +125,22 @@ def test_people_read_doctor_s_verdict_first_and_what_it_waits_for():
     assert failed == "\x1b[31mfail\x1b[0m  driver     no answer within 2.5 seconds" and step.strip().startswith("-> ")
 
 
+@pytest.mark.parametrize("again", [False, True])
+def test_somebody_at_a_terminal_hears_that_the_driver_is_waited_for(again, tmp_path):
+    """At the beginning, and in a loop; the pause between two samples is not the driver's."""
+    control, slow = tmp_path / "control", "profile = s80\nmachine.latency_ns = 100000000000\n"
+    control.write_text("profile = s80\n" if again else slow)
+    terminal = Terminal("--query-gpu=temperature.gpu", "-l", "6", name="s80", control=str(control))
+    if again:
+        terminal.read_until(lambda text: text.count("\n") == 2)
+        assert "waiting" not in terminal.text
+        control.write_text(slow)
+    terminal.read_until(lambda text: "waiting" in text)
+    os.kill(terminal.process.pid, signal.SIGKILL)
+    text = terminal.finish()[1]
+    assert text.endswith("pymtml: waiting for the driver; `pymtml doctor --timeout 10` reports where it hangs\n")
+
+
 @pytest.mark.parametrize("extra", [{"NO_COLOR": "1"}, {"TERM": "dumb"}])
 def test_no_color_where_nobody_wants_it(extra):
     status, text = Terminal(name="s3000x2", set=HOT, extra_environment=extra).finish()
