@@ -1857,7 +1857,8 @@ def _find_library():
         _session.prefixes_uuids = _prefixes_uuids()
         _session.cdll = cdll
         return MTML_SUCCESS
-    _session.load_report = "tried %s; %s" % (", ".join(tried), _session.misfit or _load_hint(foreign))
+    report = "tried %s; %s" % (", ".join(tried), _session.misfit or _load_hint(foreign))
+    _session.load_report = report.encode("utf-8", "backslashreplace").decode()  # so that everybody can print it
     return _LIBRARY_NOT_FOUND
 
 

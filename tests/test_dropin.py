@@ -676,6 +676,9 @@ def test_nvidia_smi(command, variables, tmp_path):
     variables["PATH"] = str(tmp_path / "bin") + os.pathsep + variables["PATH"]
     for program in ("nvidia-smi", "./linked"):
         assert run(command + ["--nvidia-smi", program, "--help"], variables, tmp_path) == direct
+    (tmp_path / "json.py").write_text("raise SystemExit('of another Python')\n")
+    for broken in ({"PYTHONPATH": str(tmp_path)}, {"PYTHONHOME": "/nowhere"}):  # as modules of a cluster set them
+        assert run([shim, "--help"], dict(plain, PYMTML_PYTHON=sys.executable, **broken), tmp_path) == direct
     # Without the variable it is some Python of the user's, which has no pymtml.
     assert run([shim, "--help"], plain, tmp_path) == direct
 

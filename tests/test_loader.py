@@ -3,7 +3,9 @@
 import inspect
 import json
 import os
+import re
 import shutil
+import sys
 
 import pytest
 import simulated
@@ -301,3 +303,42 @@ def test_library_that_lacks_a_function(lacking, asked, answer, monkeypatch):
         monkeypatch.undo()
         assert found == answer
         simulated.shut_down()
+
+
+# Every variable that the module reads, with what no program would put there
+JUNK = {
+    "not UTF-8": b"/\xd3\xc3\xbb\xa7/x",
+    "empty": b"",
+    "huge": b"x" * 100000,
+    "control characters": b"\x01\n\x1b[31m%s%n\xff",
+    "no folder": b"/dev/zero",
+}
+READS = """
+import pymtml
+calls = [pymtml.nvmlInit, pymtml.nvmlDeviceGetCount, pymtml.nvmlSystemGetCudaDriverVersion, pymtml.musa_visible_ids]
+calls += [pymtml.musa_visible_devices, lambda: pymtml.nvmlSystemGetProcessName(1)]
+calls += [lambda name=name: getattr(pymtml, name)(pymtml.nvmlDeviceGetHandleByIndex(0)) for name in (
+    "nvmlDeviceGetUUID nvmlDeviceGetNumaNodeId nvmlDeviceGetComputeRunningProcesses nvmlDeviceGetDisplayMode"
+    " nvmlDeviceGetTotalEnergyConsumption nvmlDeviceGetSupportedEventTypes nvmlDeviceGetIrqNum").split()]
+for call in calls + [pymtml.nvmlShutdown]:
+    try:
+        call()
+    except pymtml.NVMLError as error:
+        str(error).encode()
+        print(type(error).__name__)
+"""
+
+
+@pytest.mark.parametrize("of_the_library", [True, False])
+@pytest.mark.parametrize("junk", JUNK)
+def test_what_junk_in_the_environment_comes_to(junk, of_the_library):
+    """An NVMLError, whose text can be written, or nothing."""
+    with open(pymtml.__file__, encoding="utf-8") as file:
+        names = set(re.findall(r'"((?:PYMTML|MUSA)_[A-Z_]+)"', file.read()))
+    assert len(names) >= 9
+    environment = {os.fsencode(key): os.fsencode(value) for key, value in simulated.environment("s80").items()}
+    environment.update((name.encode(), JUNK[junk]) for name in names if (name == "PYMTML_LIBRARY") == of_the_library)
+    done = simulated.run([sys.executable, "-c", READS], env=environment)
+    assert (done.returncode, done.stderr) == (0, "")
+    missing = of_the_library and junk != "empty"
+    assert ("NVMLError_LibraryNotFound" in done.stdout) == missing

@@ -9,6 +9,7 @@ import sys
 from types import SimpleNamespace
 
 import pymtml_dropin
+from pymtml_cli.common.files import put
 from pymtml_dropin import hook
 
 USAGE = """\
@@ -33,6 +34,8 @@ alone.
 OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for the completion of shells
 MARK, MARK_FROM_END = b"MEI\014\013\012\013\016", 65536
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
+LONGEST_FIRST_LINE = 127  # of a script; Linux before 5.1 cuts longer ones
+ENTRY = b"import runpy\n\nrunpy.run_path(%s, run_name='__main__')\n"
 
 
 def parse(arguments):
@@ -79,12 +82,26 @@ def shim_problem():
             os.chmod(shim, 0o755)
         except OSError:
             return "no program could run %s; as its owner: chmod +x" % shim
-    if os.name == "posix" and not os.path.exists(first_words(shim)[0]):
+    if os.name == "posix" and not os.path.exists(first_words(shim)[0]) and not needs_no_shell(shim):
         return (
             "--nvidia-smi needs %s, which is not there; docs/drop-in.md has an nvidia-smi without a shell"
             % first_words(shim)[0]
         )
     return None
+
+
+def needs_no_shell(shim):
+    """Replace the shim by one for this Python, which needs no shell; returns whether that was done."""
+    first = os.fsencode("#!%s -I\n" % sys.executable)
+    if len(first) > LONGEST_FIRST_LINE or b" " in first[:-4]:
+        return False
+    script = os.path.join(os.path.dirname(os.path.dirname(shim)), "nvidia_smi.py")
+    try:
+        put(shim, first + ENTRY % ascii(script).encode("ascii"))
+        os.chmod(shim, 0o755)
+    except OSError:
+        return False
+    return True
 
 
 def find(program, path):

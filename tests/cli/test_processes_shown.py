@@ -106,6 +106,9 @@ def test_containers(proc, namespace, own):
     assert rows() == ["No process in this container; those " + elsewhere if own else "No running processes found"]
     add(proc, 5, "/dev/mtgpu.0")
     assert rows()[1:] == ["Those " + elsewhere] * own
+    with simulated.machine("s80"):
+        said = [line for line in invoke("health").lines if line.startswith("OK       processes")]
+    assert said and all(("of this container" in line and "exist elsewhere" in line) == own for line in said)
 
 
 def test_hidden_ones_and_containers_together(proc, hidden):

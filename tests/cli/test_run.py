@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import simulated
 from command import invoke
 from inside import run
 
@@ -116,13 +117,19 @@ def test_the_shim_of_an_unpacked_wheel(tmp_path, monkeypatch, started):
     assert invoke("run", "--nvidia-smi", "-c", "pass").stderr == "" and len(started) == 1
     assert os.access(str(shim), os.X_OK)
     shim.write_text("#!/no/such/sh\n")  # as in an image without a shell
-    result = invoke("run", "--nvidia-smi", "-c", "pass")
     said = "pymtml: --nvidia-smi needs /no/such/sh, which is not there; "
-    assert (result.status, len(started)) == (126, 1) and result.stderr.startswith(said)
+    for executable in ("/" + "x" * 130, "/a b/python"):  # which no first line of a script can name
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "executable", executable)
+            result = invoke("run", "--nvidia-smi", "-c", "pass")
+        assert (result.status, len(started)) == (126, 1) and result.stderr.startswith(said)
+    (tmp_path / "nvidia_smi.py").write_text("import sys\nprint(sys.argv[1:], sys.flags.isolated, __name__)\n")
+    assert invoke("run", "--nvidia-smi", "-c", "pass").stderr == "" and len(started) == 2
+    assert simulated.run([str(shim), "-L"]).stdout == "['-L'] 1 __main__\n"
     shim.chmod(0o644)
     monkeypatch.setattr(os, "chmod", lambda *_: open("/proc/no/such"))
     result = invoke("run", "--nvidia-smi", "-c", "pass")
-    assert (result.status, len(started)) == (126, 1) and result.stderr.endswith("; as its owner: chmod +x\n")
+    assert (result.status, len(started)) == (126, 2) and result.stderr.endswith("; as its owner: chmod +x\n")
 
 
 def variables_of_the_program(nvidia_smi=False):
