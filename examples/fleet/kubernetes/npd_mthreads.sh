@@ -6,6 +6,7 @@ GPUS= PYMTML=/opt/pymtml/bin/pymtml
 DEFAULTS=${PYMTML_HEALTH_DEFAULTS:-/etc/default/pymtml-health}
 # shellcheck source=/dev/null
 [ -r "$DEFAULTS" ] && . "$DEFAULTS"
+unset PYTHONPATH PYTHONHOME # those of another Python would end the check with status 1, as if it had a warning
 
 found=$("$PYMTML" health ${GPUS:+--expect "$GPUS"} --timeout 20)
 status=$?

@@ -11,6 +11,7 @@ GPUS= TIMEOUT=20 GOOD=5 PYMTML=/opt/pymtml/bin/pymtml LOCK=/run/pymtml-slurm.loc
 DEFAULTS=${PYMTML_HEALTH_DEFAULTS:-/etc/default/pymtml-health}
 # shellcheck source=/dev/null
 [ -r "$DEFAULTS" ] && . "$DEFAULTS"
+unset PYTHONPATH PYTHONHOME # those of another Python would end the check with status 1, as if it had a warning
 NODE=${SLURMD_NODENAME:-$(hostname -s)}
 MARK="pymtml: "
 
