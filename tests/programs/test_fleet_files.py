@@ -417,7 +417,8 @@ def slurm(tmp_path, simulator):
         calls = tmp_path / "calls"
         calls.write_text("")
         environment = dict(os.environ, PATH="%s:%s" % (tmp_path, os.environ["PATH"]), CALLS=str(calls), STATE=state)
-        environment.update(PYTHONHOME="/nowhere", REASON=reason, SLURMD_NODENAME="gpu01", PYMTML_HEALTH_DEFAULTS=str(defaults))
+        environment.update(PYTHONHOME="/nowhere")  # as that of another Python, by a module of the cluster
+        environment.update(REASON=reason, SLURMD_NODENAME="gpu01", PYMTML_HEALTH_DEFAULTS=str(defaults))
         environment.update(LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE=machine.path, TMPDIR=str(tmp_path), **variables)
         done = subprocess.run([os.path.join(FLEET, "slurm", "health.sh")], env=environment, timeout=120)
         assert done.returncode == 0
