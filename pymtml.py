@@ -5475,7 +5475,7 @@ def nvmlDeviceGetHandleByUUIDV(uuid, type) -> "c_mtmlDevice_t":
     """Handle of the device with that UUID: text (NVML_UUID_TYPE_ASCII) or 16 bytes (NVML_UUID_TYPE_BINARY).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotFound.
-    MTML: mtmlLibraryInitDeviceByUuid.
+    MTML: mtmlLibraryInitDeviceByUuid, mtmlDeviceGetUUID.
     """
     _require_initialized()
     if type == NVML_UUID_TYPE_BINARY:
