@@ -169,7 +169,9 @@ static bool read_profile(bool *frozen)
         }
     }
     if (!text) {
-        complain("MTML_SIM_PROFILE: there is no profile \"%s\"", chosen);
+        complain(errno == EFBIG ? "MTML_SIM_PROFILE: the profile \"%s\" is larger than 1 MiB"
+                                : "MTML_SIM_PROFILE: there is no profile \"%s\"",
+                 chosen);
         return false;
     }
     good = load_machine(path, text, variable("MTML_SIM_SET"));

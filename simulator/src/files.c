@@ -5,7 +5,9 @@
 #include "files.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,7 @@
 #include <unistd.h>
 
 #define MAX_PROFILE (1024 * 1024)
+#define BYTE_ORDER_MARK "\xEF\xBB\xBF"
 
 char *files_read(const char *path)
 {
@@ -21,10 +24,13 @@ char *files_read(const char *path)
     char *text = NULL;
     ssize_t got = 0;
     size_t length = 0;
+    bool is_file = false;
 
     if (descriptor < 0)
         return NULL;
-    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) && status.st_size <= MAX_PROFILE)
+    if (fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode))
+        is_file = true;
+    if (is_file && status.st_size <= MAX_PROFILE)
         text = malloc(MAX_PROFILE + 1);
     while (text && (got = read(descriptor, text + length, MAX_PROFILE - length)) > 0)
         length += (size_t)got;
@@ -33,8 +39,13 @@ char *files_read(const char *path)
         free(text);
         return NULL;
     }
-    if (text)
+    if (text) {
         text[length] = '\0';
+        if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+            memmove(text, text + strlen(BYTE_ORDER_MARK), length + 1 - strlen(BYTE_ORDER_MARK));
+    } else {
+        errno = is_file ? EFBIG : EINVAL;
+    }
     return text;
 }
 

@@ -132,7 +132,7 @@ def test_paths_of_nodes(key):
     [
         (lambda path: os.mkfifo(str(path)), "there is no profile"),
         (lambda path: path.symlink_to("/dev/zero"), "there is no profile"),
-        (lambda path: path.write_text("#" * (1 << 20) + "\n"), "there is no profile"),
+        (lambda path: path.write_text("#" * (1 << 20) + "\n"), 'bad.ini" is larger than 1 MiB'),
         (lambda path: path.write_text("[machine]\n" + "".join("a%d=1\n" % n for n in range(100000))), "too many lines"),
         (lambda path: path.write_text("".join("[mpc_profile.%d]\n" % n for n in range(50000))), "too many lines"),
     ],
@@ -145,6 +145,13 @@ def test_profile_of_anybodys(tmp_path, make, said):
     assert interface.LIBRARY.mtmlSimLoad() == -1
     assert "bad.ini" in interface.message() and said in interface.message()
     assert time.process_time() - begin < (50 if "sanitize" in interface.BUILD else 5)
+
+
+def test_profile_with_a_byte_order_mark(tmp_path):
+    """As editors on Windows write it."""
+    (tmp_path / "good.ini").write_text("base = s80\n", encoding="utf-8-sig")
+    with Session(str(tmp_path / "good.ini")):
+        assert interface.sim_get(0, "name") == "MTT S80"
 
 
 def test_last_elements():
