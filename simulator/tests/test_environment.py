@@ -149,7 +149,7 @@ def test_profile_of_anybodys(tmp_path, make, said):
 
 def test_profile_with_a_byte_order_mark(tmp_path):
     """As editors on Windows write it."""
-    (tmp_path / "good.ini").write_text("base = s80\n", encoding="utf-8-sig")
+    (tmp_path / "good.ini").write_text("[machine]\nbase = s80\n", encoding="utf-8-sig")
     with Session(str(tmp_path / "good.ini")):
         assert interface.sim_get(0, "name") == "MTT S80"
 

@@ -307,6 +307,13 @@ def test_cards_that_differ_from_others_of_their_name(changes, found):
     assert differ == found
 
 
+def test_a_guest_is_not_dead():
+    """Whatever its host tells it."""
+    with simulated.machine("s3000-vgpu-guest", set="*.gpu_temperature=0;*.power_usage=0;*.gpu_clock=0"):
+        found = {one.level for one in asked(("answers", "readings"))}
+    assert found == {"OK"}
+
+
 def test_a_guest_whose_power_nobody_measures():
     with simulated.machine("s3000-vgpu-guest", set="0.gpu_utilization=40"):
         assert [one.level for one in asked() if one.check == "power"] == ["N/A"]

@@ -552,6 +552,13 @@ def test_what_is_known_of_a_card_that_does_not_answer(collector):
     ]
 
 
+def test_a_card_at_another_address_is_another_one(collector):
+    lost = lambda place: ("card", dict(card(1, up=False, uuid="")[1], info=[place]))
+    script = [[order(1), card(1), DONE], [order(1), lost("name 1"), DONE], [order(1), lost("elsewhere"), DONE]]
+    found, _ = collector(*script)
+    assert [found.collect().cards[0]["uuid"] for _ in script] == ["uuid 1", "uuid 1", ""]
+
+
 def test_a_card_has_no_uuid_of_another_one(collector):
     """Which was its own before: cards may change their places."""
     found, _ = collector([order(0, 1), card(0), card(1), DONE], [order(0, 1), card(0, uuid="uuid 1")])
