@@ -553,8 +553,10 @@ def test_what_is_known_of_a_card_that_does_not_answer(collector):
 
 
 def test_a_card_at_another_address_is_another_one(collector):
-    lost = lambda place: ("card", dict(card(1, up=False, uuid="")[1], info=[place]))
-    script = [[order(1), card(1), DONE], [order(1), lost("name 1"), DONE], [order(1), lost("elsewhere"), DONE]]
+    places, script = ("name 1", "elsewhere"), [[order(1), card(1), DONE]]
+    for place in places:
+        lost = dict(card(1, up=False, uuid="")[1], info=[place])
+        script.append([order(1), ("card", lost), DONE])
     found, _ = collector(*script)
     assert [found.collect().cards[0]["uuid"] for _ in script] == ["uuid 1", "uuid 1", ""]
 
