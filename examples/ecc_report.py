@@ -23,7 +23,7 @@ def lines(device):
     for name, kind in KINDS.items():
         since_boot = pymtml.nvmlDeviceGetTotalEccErrors(device, kind, pymtml.NVML_VOLATILE_ECC)
         ever = pymtml.nvmlDeviceGetTotalEccErrors(device, kind, pymtml.NVML_AGGREGATE_ECC)
-        yield "%s errors: %d since the driver was loaded, %d in the card's life" % (name, since_boot, ever)
+        yield "%s errors: %d since the driver was loaded, %d in the card's lifetime" % (name, since_boot, ever)
     for name, cause in CAUSES.items():
         pages = pymtml.nvmlDeviceGetRetiredPages(device, cause)
         yield "pages retired for %s: %s" % (name, " ".join("0x%x" % page for page in pages) or "none")

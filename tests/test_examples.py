@@ -157,16 +157,16 @@ GPU 1: 71 % busy, 6144 MiB used
 GPU 0
   MTT S5000
   ECC is on, off after the next reboot
-  corrected errors: 101 since the driver was loaded, 203 in the card's life
-  uncorrected errors: 305 since the driver was loaded, 407 in the card's life
+  corrected errors: 101 since the driver was loaded, 203 in the card's lifetime
+  uncorrected errors: 305 since the driver was loaded, 407 in the card's lifetime
   pages retired for single-bit errors: 0x12000 0x34000
   pages retired for a double-bit error: 0x56000 0x78000 0x9a000
   more pages are retired at the next reboot
 GPU 1
   X10000
   ECC is on, off after the next reboot
-  corrected errors: 509 since the driver was loaded, 611 in the card's life
-  uncorrected errors: 713 since the driver was loaded, 815 in the card's life
+  corrected errors: 509 since the driver was loaded, 611 in the card's lifetime
+  uncorrected errors: 713 since the driver was loaded, 815 in the card's lifetime
   pages retired for single-bit errors: 0xbc000
   pages retired for a double-bit error: 0xde000 0xef000
   more pages are retired at the next reboot

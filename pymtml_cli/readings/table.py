@@ -204,7 +204,7 @@ def as_it_is(number):
 USED_HELP = "Memory in use, as the driver reports it; it was seen above the total."
 CLOCK_HELP = "Clock at present; the memory's as MTML counts it, an eighth of the data rate."
 FAN_HELP = "Target speed of a fan; 1 is its rated speed, which it may exceed."
-ECC_HELP = "Memory errors: volatile since the driver was loaded, aggregate over the card's life."
+ECC_HELP = "Memory errors: volatile since the driver was loaded, aggregate over the card's lifetime."
 GENERATION_HELP = "PCIe generation that the link runs at; it drops when the card is idle."
 PENDING_HELP = "1 if memory pages wait for a reboot to be retired, else 0."
 POWER_LIMIT_HELP = "Power limit in force; absent if the driver reports 0."
@@ -306,7 +306,7 @@ def _errors(kind_name, kind, counter_name, counter):
         asked(pymtml.nvmlDeviceGetTotalEccErrors, kind, counter),
         json="ecc.%s_%s" % (kind_name, counter_name),
         compare=ZERO if uncorrected else KNOWN,
-        trouble=uncorrected and counter == pymtml.NVML_VOLATILE_ECC,  # health has a limit for those of the card's life
+        trouble=uncorrected and counter == pymtml.NVML_VOLATILE_ECC,  # health has a limit for aggregate ones
         series=("ecc_errors_total", kind_name, counter_name),
         plausible=plausible.wide_counter,
     )
