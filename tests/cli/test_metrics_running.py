@@ -647,7 +647,7 @@ def test_scrapes_do_not_wait_for_each_other(running):
         ("--interval nan --listen 1", 2, "argument --interval: 'nan' is not a number from 0.1 to 3600; ..."),
         ("--interval 3601 --listen 1", 2, "argument --interval: '3601' is not a number from 0.1 to 3600; ..."),
         ("--expect -1", 2, "argument --expect: '-1' is not a whole number from 0 to 10000; ..."),
-        ("--skip nothing", 2, "no check 'nothing'; the checks are " + ", ".join(health.CHECKS[1:])),
+        ("--skip nothing", 2, "nothing is no value of --skip; it takes " + ", ".join(health.CHECKS[1:])),
         ("--limits ''", 2, "argument --limits: the name is empty; ..."),
         ("--listen 0 --certfile c --client-cafile ''", 2, "argument --client-cafile: the name is empty; ..."),
         ("--limits /nowhere", 2, "cannot read /nowhere: " + NOWHERE),
