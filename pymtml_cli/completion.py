@@ -49,7 +49,8 @@ def _of_subcommand(name):
     if hasattr(module, "parser"):
         return _of_parser(module.parser())
     table = module.OPTIONS[name] if SUBCOMMANDS[name].shared else module.OPTIONS
-    for spellings, value in spelled(known(table)):
+    named = [line for line, text in known(table).items() if text is not None or "--help" in line]
+    for spellings, value in spelled(named):
         words, commas = VALUES.get(value, (tuple(value.split("|")) if "|" in value else (), False))
         is_file = bool(value) and spellings[0] in FILES
         found.append(Option(spellings, bool(value), words, commas, is_file, value == "CARDS"))

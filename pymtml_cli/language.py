@@ -28,8 +28,8 @@ KINDS = ("gpu", "compute-apps", "retired-pages", "remapped-rows", "supported-clo
 OPTIONS = _options("""
 -h, --help / -V, -v, --version / -L, --list-gpus / -B, --list-excluded-gpus / -q, --query / -a / --dtd / -u, --unit /
 -x, --xml-format / -d, --display SECTIONS / -i, --id CARDS / -f, --filename FILE / -l, --loop [SECONDS] /
--lms, --loop-ms [MILLISECONDS] / --format [WORDS] / --json / --watch [SECONDS] / -eow, --error-on-warning / --force /
---count N / --compact
+-lms, --loop-ms [MILLISECONDS] / -col, --columns / --format [WORDS] / --json / --watch [SECONDS] /
+-eow, --error-on-warning / --force / --count N / --compact
 """.split("/"))
 OURS = ("--force", "--count", "--compact", "-V", "-v")  # which nvidia-smi does not have
 CHANGE_ROWS = layout.tables("smi/changes.txt")["changes"]
@@ -68,7 +68,7 @@ BESIDE_QUERY = ("format", "id", "filename") + LOOPS
 BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "dtd", "display") + LOOPS
 BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning", "force")
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning", "force"}
-BESIDE_TABLE = ("id", "filename", "watch", "compact") + LOOPS
+BESIDE_TABLE = ("id", "filename", "watch", "compact", "columns") + LOOPS
 
 # The other questions, in the order in which they are looked for: (options that ask it, question, what may stand there)
 QUESTIONS = (

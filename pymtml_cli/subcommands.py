@@ -51,12 +51,15 @@ SUBCOMMANDS = {
     "clocks": _refused("boost groups and sparse mode, which these cards do not have"),
     "compute-policy": _refused("compute policies, which these cards do not have"),
     "conf-compute": _refused("confidential computing, which these cards do not have"),
+    "daemon": _refused("monitoring in the background, which is not available here"),
     "drain": _refused("the drain state of a card"),
+    "fbcsessions": _refused("FBC sessions, which these cards do not have"),
     "gpm": _refused("the stream of performance metrics, which these cards do not have"),
     "power-hint": _refused("hints on power, which these cards do not have"),
     "power-profiles": _refused("power profiles, which these cards do not have"),
     "power-smoothing": _refused("power smoothing, which these cards do not have"),
     "prm": _refused("PRM registers, which these cards do not have"),
+    "replay": _refused("logs of daemon, which is not available here"),
 }
 
 # What --help has a line for: not those that these cards have nothing for

@@ -8,7 +8,9 @@ from pymtml_cli.common.text import fit
 MOST = 3
 # Options of subcommands that change something
 _SETTER = re.compile(
-    r"--?(c[cg]i|d[cg]i|cErrCnt|som|spp|sparse|set|create|destroy|modify|remove|clear|vboost|.*-(add|remove)$)"
+    r"--?(.$|c[cg]i|d[cg]i|caa$|cErrCnt|cr$|som|sp[fp]$|s[A-Z]|sc$|shm$|sk?rs?$|sm$|smts$|sparse|set|create|destroy|"
+    r"discover|join$|modify|primary|p[ft]\w+$|percent|ppd$|profile$|r[du][hr]$|ramp|re$|remove|reset|secondary|state$|"
+    r"term$|clear|vboost|.*-(add|remove)$)"
 )
 
 

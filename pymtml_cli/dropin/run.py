@@ -31,7 +31,7 @@ alone.
                 /usr/bin/nvidia-smi do not find it
 """
 
-OPTIONS = {"--nvidia-smi": None, "-m MODULE": None, "-c CODE": None, "-h, --help": None}  # for the completion of shells
+OPTIONS = {"--nvidia-smi": "", "-m MODULE": "", "-c CODE": "", "-h, --help": ""}  # for the completion of shells
 MARK, MARK_FROM_END = b"MEI\014\013\012\013\016", 65536
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 LONGEST_FIRST_LINE = 127  # of a script; Linux before 5.1 cuts longer ones

@@ -8,7 +8,10 @@ from pymtml_cli.smi import scroll
 
 LONGEST_DELAY, DEFAULT = 600, "puc"
 GPM_HELP = "numbers of performance metrics, which these cards do not have: a dash each"
-OPTIONS = dict(scroll.OPTIONS, **{"--format WORDS": scroll.FORMAT, "--gpm-metrics NUMBERS": GPM_HELP})
+OPTIONS = dict(
+    scroll.OPTIONS,
+    **{"--format WORDS": scroll.FORMAT, "--gpm-metrics NUMBERS": GPM_HELP, "--gpm-options d|m|dm|md": None},
+)
 # Number of a GPM metric: its head in nvidia-smi
 GPM = dict(zip(range(1, 8), ("gract", "smutil", "smocc", "intutil", "mmaact", "dfmat", "hmmat")))
 GPM.update(zip(range(9, 14), ("immat", "dram", "fp64", "fp32", "fp16")))

@@ -25,8 +25,10 @@ OPTIONS = {
     "-gi, --gpu-instance-id NUMBERS": "only these instances",
     "-ci, --compute-instance-id NUMBERS": None,
     "-lgip, --list-gpu-instance-profiles": "sizes that an instance can have",
+    "-lgipp, --list-gpu-instance-possible-placements": "where they can be placed, which MTML does not tell",
     "-lgi, --list-gpu-instances": "MPC instances",
     "-lcip, --list-compute-instance-profiles": "compute instance profiles (one per GPU instance: all of it)",
+    "-lcipp, --list-compute-instance-possible-placements": None,
     "-lci, --list-compute-instances": "compute instances of existing GPU instances",
     "-cgi, --create-gpu-instance PROFILES": "divide cards into instances of these profiles, names or numbers "
     "separated by commas, or by the name of a configuration; all instances change together",
@@ -301,10 +303,25 @@ def _compute_instances(verb):
     return refused
 
 
+def _placements(cards, numbers, options):
+    """A line for each profile; MTML does not tell where on a card an instance of it can be."""
+    for card in cards:
+        if "-lgipp" in options:
+            found = card.ask(OFFERED["instance profiles"])
+            profiles = [(card.index, one.id) for one in found] if not isinstance(found, Unknown) else []
+            lines = ["GPU %2d Profile ID %2d Placements: N/A\n" % row for row in profiles]
+        else:
+            instances = _instances(card, numbers, "list compute instance placements")
+            lines = ["GPU %2d GI %2d Profile ID  0 Placements: N/A\n" % (card.index, one.index) for one in instances]
+        sys.stdout.write("".join(lines))
+
+
 _ACTIONS = {
     "-lgip": _list_profiles,
+    "-lgipp": _placements,
     "-lgi": _list("GPU instances"),
     "-lcip": _list("compute instance profiles"),
+    "-lcipp": _placements,
     "-lci": _list("compute instances"),
     "-cgi": _create,
     "-dgi": _destroy,

@@ -27,7 +27,43 @@ _OF_BOTH = {
 # Of each of the two subcommands
 OPTIONS = {
     "mtlink": _OF_BOTH,
-    "nvlink": dict(_OF_BOTH, **{"-gt, --getthroughput d|r": "data of each link, which MTML does not count"}),
+    "nvlink": dict(
+        _OF_BOTH,
+        **{
+            "-gt, --getthroughput d|r": "data of each link, which MTML does not count",
+            "-ec, --crcerrorcounters": None,
+            "-gLowPwrInfo, --getLowPowerInfo": None,
+            "-gBwMode, --getBandwidthMode": None,
+            "-gLWidth, --getLinkWidth": None,
+            "-cBridge, --checkBridge": None,
+            "-info, --info": None,
+            "-g, --getcounters": None,
+            "-gc, --getcontrol": None,
+            "-sc, --setcontrol VALUE": None,
+            "-r, --resetcounters": None,
+            "-re, --reseterrorcounters": None,
+            "-sLowPwrThres, --setLowPowerThreshold VALUE": None,
+            "-sBwMode, --setBandwidthMode VALUE": None,
+            "-sLWidth, --setLinkWidth VALUE": None,
+        },
+    ),
+}
+# What nvlink refuses; nvidia-smi 580 answers -gc so, the others are by analogy
+REFUSED = {
+    "-gc": "Warning: Getting counter control is deprecated!",
+    "-sc": "Warning: Setting counter control is deprecated!",
+    "-r": "Warning: Resetting counters is deprecated!",
+    "-g": "Warning: Getting counters using option -g is deprecated!",
+    "-re": "Resetting error counters is not supported.",
+    "-sLowPwrThres": "Setting NvLink Low Power Threshold is not supported.",
+    "-sBwMode": "Setting NvLink Bandwidth mode is not supported.",
+    "-sLWidth": "Setting NvLink Link Width is not supported.",
+}
+OF_LINK = {
+    "-ec": (":\n\t\t Lane 0 ECC Correction Count: N/A\n",),
+    "-gLowPwrInfo": (": Low Power Mode: N/A", ": Low Power Threshold: N/A\n"),
+    "-gLWidth": (": Link Width: N/A",),
+    "-e": (": Replay Errors: N/A", ": Recovery Errors: N/A", ": CRC Errors: N/A"),
 }
 THROUGHPUT = {"d": "Data", "r": "Raw"}
 
@@ -61,6 +97,13 @@ def run(arguments, command):
         raise refuse('"%s" is not a kind of data: d or r.\n' % options["-gt"])
     with Machine() as machine:
         cards = machine.chosen(options.get("-i"))
+        refused = next((REFUSED[option] for option in options if option in REFUSED), None)
+        if refused is not None:
+            lines = listing.lines(cards[0])[:1] if cards and refused.startswith("Warning") else []
+            raise refuse("\n".join(lines + [refused, ""]), NOT_AVAILABLE, ours=refused)
+        if "-gBwMode" in options:
+            sys.stdout.write("GPU NVLINK bandwidth mode: N/A\n")
+            return status(cards)
         answered = False
         for card in cards:
             spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
@@ -93,6 +136,8 @@ def _card_lines(card, options, chosen, command):
     count = value_of(card, "mtlink.count")
     if isinstance(count, Unknown):
         return [worded("MtLink: %s") % count]
+    if "-info" in options:
+        return ["NVLE: N/A", "Firmware Version: N/A"]
     links = [link for link in range(count) if chosen in (None, link)]
     if not links and chosen is not None:
         return ["Invalid Link"]
@@ -108,8 +153,9 @@ def _of_link(card, link, options, command):
     if "-R" in options:
         far = _remote(card, link)
         yield ": Remote Device %s: Link %s" % (_address(far), _remote_link(card, far, link))
-    if "-e" in options:
-        yield from (": %s Errors: N/A" % kind for kind in ("Replay", "Recovery", "CRC"))
+    for option in OF_LINK:
+        if option in options:
+            yield from OF_LINK[option]
     if "-gt" in options:
         yield from (": %s %s: N/A" % (THROUGHPUT[options["-gt"]], direction) for direction in ("Tx", "Rx"))
     if "-c" in options:

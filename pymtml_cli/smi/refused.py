@@ -16,20 +16,22 @@ from pymtml_cli.smi.modify import DONE
 OPTIONS, REFUSED = {}, {}  # by subcommand
 for _name, _rows in layout.tables("smi/refused.txt").items():
     OPTIONS[_name] = dict(row for row in _rows if not row[0].startswith(">"))
-    OPTIONS[_name].update({"-i, --id CARDS": CARDS, "-h, --help": None} if _name != "drain" else {"-h, --help": None})
+    _cards = {"drain": {}, "prm": {"-i, --index, --id CARDS": CARDS}}.get(_name, {"-i, --id CARDS": CARDS})
+    OPTIONS[_name].update(_cards, **{"-h, --help": None})
     REFUSED[_name] = []
     for _first, *_rest in (row for row in _rows if row[0].startswith(">")):
         if _rest:
             REFUSED[_name].append([_first[2:], *_rest])
         else:
             REFUSED[_name][-1][-1] += "\n" + _first[3:]
+WITHOUT_OPTION = ("base-clocks", "daemon", "fbcsessions", "replay")  # which then do something else than print help
 MOST = {"0|1": 1, "NUMBER": 1 << 31}  # greatest values, by the words that stand for them
 
 
 def run(arguments, name):
     """Print what a subcommand shows for these cards (exit status)."""
     chosen = parse(arguments, OPTIONS[name], name)
-    if "-h" in chosen or not (set(chosen) - {"-i"} or name == "base-clocks"):
+    if "-h" in chosen or not (set(chosen) - {"-i"} or name in WITHOUT_OPTION):
         sys.stdout.write(usage(name, OPTIONS[name], ("-i",), "OPTION..."))
         return 0
     if name == "drain" and "-p" not in chosen and "-d" not in chosen:
@@ -47,6 +49,8 @@ def run(arguments, name):
     text += DONE if name == "clocks" else ""
     if status and not devices.status(cards):
         raise refuse(text, status, ours=given if text.startswith("GPU ") else None)
+    if name == "replay":
+        text += "\n" + usage(name, OPTIONS[name], ("-i",), "OPTION...")
     sys.stdout.write(text)
     return status or devices.status(cards)
 

@@ -23,6 +23,7 @@ OPTIONS = {
     "-c, --cpu CPU": "cards next to a processor",
     "-C, --get-numa-id-of-nearby-cpu": "with -i CARD: NUMA node of the processors next to it",
     "-M, --get-numa-id-of-nearby-mem": "with -i CARD: NUMA node of the memory next to it",
+    "-gnid, --gpu-numa-id": "with -i CARD: its own NUMA node, which these cards do not have",
     "-nvme, --matrix_nvme": "paths to NVMe devices (not possible with these cards)",
     "-i, --id CARDS": CARDS,
     "--json": JSON,
@@ -103,8 +104,12 @@ def _answer(options, cards, chosen):
         ("-n", _nearest),
         ("-C", lambda card, *_: "NUMA IDs of closest CPU: %s\n" % card.ask(pymtml.nvmlDeviceGetNumaNodeId)),
         ("-M", lambda card, *_: "NUMA IDs of closest memory: %s\n" % _list(nodes(card))),
+        ("-gnid", lambda *_: "GPU NUMA ID: N/A\n"),
     ):
         if option in options:
+            if len(chosen) != 1 and option == "-gnid":
+                text = "GPU NUMA ID command must be used in conjunction with the -i argument"
+                raise refuse(text + " which must be a single identifier.\n\n")
             if len(chosen) != 1:
                 raise refuse("Option %s must be used with -i, which must be a single device.\n" % option)
             return function(chosen[0], cards, options[option])

@@ -23,12 +23,13 @@ def answer(options):
 def _help():
     form = "  %%-%ds  %%s" % max(map(len, LISTED))
     rows = [form % (name, SUBCOMMANDS[name].help) for name in LISTED]
+    refused = ", ".join(name for name in SUBCOMMANDS if name not in LISTED)
     values = {
         "name": called(),
         "sections": ("\n" + " " * 29).join(wrap(", ".join(SECTIONS), 50)),
         "first": "\n".join(rows[:FIRST]),
         "subcommands": "\n".join(rows[FIRST:]),
-        "refused": "\n    ".join(wrap(", ".join(name for name in SUBCOMMANDS if name not in LISTED), 76)),
+        "refused": "\n    ".join(wrap(refused, 76, break_on_hyphens=False)),
         "loop": LOOP_SECONDS,
         "watch": WATCH_SECONDS,
     }

@@ -3,7 +3,8 @@
 import sys
 
 import pymtml
-from pymtml_cli.common.options import CARDS, JSON, parse
+from pymtml_cli.common.errors import NOT_AVAILABLE, refuse
+from pymtml_cli.common.options import CARDS, JSON, parse, spelled
 from pymtml_cli.common.text import safe
 from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, status, then, virtual_device
@@ -20,6 +21,31 @@ OPTIONS = {
     "-c, --creatable": "kinds of which one more can be made now",
     "--json": JSON,
 }
+# Of nvidia-smi, about what MTML does not tell or cannot change
+REFUSED = {
+    "-u, --utilization": None,
+    "--gpm-metrics NUMBERS": None,
+    "-p, --pmon": None,
+    "-es, --encodersessions": None,
+    "-fs, --fbcsessions": None,
+    "-m, --migrationcap": None,
+    "-ss, --schedulerstate": None,
+    "-sc, --schedulercaps": None,
+    "-sl, --schedulerlogs": None,
+    "--query-vgpu-scheduler-logs FIELDS": None,
+    "--query-gpu-instance-vgpu-scheduler-logs FIELDS": None,
+    "--query-accounted-apps FIELDS": None,
+    "-caa, --clear-accounted-apps": None,
+    "-ghm, --get-heterogeneous-mode": None,
+    "-shm, --set-heterogeneous-mode 0|1": None,
+    "-smts, --set-mig-timeslice-mode 0|1": None,
+    "-tm, --matrix": None,
+    "-p2p, --p2pstatus KIND": None,
+}
+OPTIONS.update(REFUSED)
+# Which go with others, and change nothing here
+OPTIONS.update(dict.fromkeys(("-gi, --gpu-instance-id NUMBERS", "-v, --verbose", "-l, --loop SECONDS"), None))
+OPTIONS.update(dict.fromkeys(("-f, --filename FILE", "-lms, --loop-ms MILLISECONDS", "--format WORDS"), None))
 
 KEY_WIDTH = 42
 
@@ -37,6 +63,9 @@ def run(arguments):
         cards = [card for card in chosen if _may_be_host(card)]
         if not cards:
             sys.stdout.write("No supported devices in vGPU mode\n")
+        asked = next((names for names, _ in spelled(REFUSED) if names[0] in options), None)
+        if cards and asked:
+            raise refuse("Option %s is not supported for these devices.\n" % asked[-1], NOT_AVAILABLE)
         for card in cards:
             lines = ["GPU %s" % address(card)]
             if "-s" in options or "-c" in options:

@@ -267,6 +267,7 @@ OFFERED = {
     ("drain", "-m"): (["-p", "00000000:3B:00.0"], 3),
     ("clocks", "-som"): ([], 0),
     ("gpm", "-s"): ([], 3),
+    ("conf-compute", "-srs"): ([], 3),
     ("power-smoothing", "-s"): ([], 3),
     ("nvlink", "-gt"): ([], 0),
 }
@@ -307,7 +308,7 @@ def test_what_is_offered_behind_nvidia_smis_options():
 
 def test_the_options_whose_value_is_a_file():
     files = dict.fromkeys(("", "dmon", "pmon"), "--filename")
-    files.update(health="--limits --lock", labels="--output", xid="--file")
+    files.update(replay="--filename", health="--limits --lock", labels="--output", xid="--file")
     files["metrics"] = "--textfile --limits --certfile --keyfile --client-cafile --lock --state"
     for name, (options, _) in completion.tables().items():
         found = {option.spellings[-1] for option in options if option.file}
@@ -325,8 +326,7 @@ def test_all_options_that_help_names_are_offered(name):
     assert set(re.findall(r"[\w-]+", helped)) >= set(words)
     if name:
         unnamed = {option.spellings[0] for option in options if named.isdisjoint(option.spellings)}
-        # What no card has, and what stands in the help of `drop-in enable`
-        assert unnamed - {"-h"} == {"mig": {"-ci", "-cci", "-dci"}, "drop-in": {"--force"}}.get(name, set())
+        assert unnamed - {"-h"} == {"drop-in": {"--force"}}.get(name, set())  # in the help of `drop-in enable`
     assert len(offered) == sum(len(option.spellings) for option in options)
     for spelling in ("-h", "--help"):
         result = invoke(*([name, spelling] if name else [spelling]))

@@ -98,8 +98,10 @@ TAKES = [
     ("-dm", "0/WDDM 1/WDM 2/MCDM", "3 TCC"),
     ("-fdm", "0/WDDM 1/WDM 2/MCDM", "3 TCC"),
     ("--set-hostname", "host", ""),
+    ("-t", "0/GREEN 1/AMBER", "2 RED"),
+    ("--debug", "file", ""),
 ]
-TAKES_NOTHING = ("-rgc", "-rmc", "-rmcd", "-rac", "-caa")
+TAKES_NOTHING = ("-rgc", "-rmc", "-rmcd", "-rac", "-caa", "--get-hostname")
 
 
 @pytest.mark.parametrize("option, taken, refused", TAKES, ids=[row[0] for row in TAKES])

@@ -1,14 +1,14 @@
-"""The options of nvidia-smi by all their spellings, with what they take, as `nvidia-smi -h` of 580 lists them.
+"""The options of nvidia-smi by all their spellings, with what they take, as `nvidia-smi -h` of 580 lists them."""
 
-Those of its subcommands are as `nvidia-smi topo -h` and its like list them.
-"""
-
+import importlib
+import os
+import re
 import types
 
 import pytest
 import simulated
 from command import invoke
-from inside import Unknown, cells, completion, errors, language
+from inside import SUBCOMMANDS, Unknown, cells, errors, hints, language, spelled_options
 
 import pymtml
 
@@ -23,33 +23,13 @@ LISTED = """
 -acp= --applications-clocks-permission= / -pl= --power-limit= / -cc= --cuda-clocks= / -am= --accounting-mode= /
 -caa --clear-accounted-apps / --auto-boost-default= / --auto-boost-permission= / -mig= --multi-instance-gpu= /
 -gtt= --gpu-target-temp= / -den= --dram-encryption= / -dm= --driver-model= / -fdm= --force-driver-model= /
---set-hostname= / -m= --mode= / -sc= --scope= / -eow --error-on-warning / --force
+--set-hostname= / --get-hostname / -t= --toggle-led= / --debug= / -col --columns /
+-m= --mode= / -sc= --scope= / -eow --error-on-warning / --force
 --query-gpu= / --query-compute-apps= / --query-retired-pages= / --query-remapped-rows= / --query-supported-clocks= /
 --query-accounted-apps= / --help-query-gpu / --help-query-compute-apps / --help-query-retired-pages /
 --help-query-remapped-rows / --help-query-supported-clocks / --help-query-accounted-apps
 --json / --watch[=] / --count= / --compact
 """
-BELOW = {
-    "topo": "-h --help / -m --matrix / -mp --matrix_pci / -i= --id= / -c= --cpu= / -n= --nearest_gpus= /"
-    " -p --gpu_path / -p2p= --p2pstatus= / -nvme --matrix_nvme /"
-    " -C --get-numa-id-of-nearby-cpu / -M --get-numa-id-of-nearby-mem",
-    "mtlink": "-h --help / -i= --id= / -l= --link= / -s --status / -c --capabilities / -p --pcibusid /"
-    " -R --remotelinkinfo / -e --errorcounters",
-    "dmon": "-h --help / -i= --id= / -d= --delay= / -c= --count= / -s= --select= / -o= --options= / -f= --filename=",
-    "clocks": "-h --help / -i= --id= / --sync-boost-list / --sync-boost-add / --sync-boost-remove= /"
-    " -som= --sparse-operation-mode=",
-    "encodersessions": "-h --help / -i= --id= / -l= --loop=",
-    "drain": "-h --help / -p= --pciid= / -m= --modify= / -q --query / -r --remove / -d --discover",
-    "mig": "-h --help / -i= --id= / -gi= --gpu-instance-id= / -ci= --compute-instance-id= /"
-    " -lgip --list-gpu-instance-profiles / -lgi --list-gpu-instances / -lcip --list-compute-instance-profiles /"
-    " -lci --list-compute-instances / -cgi= --create-gpu-instance= / -C --default-compute-instance /"
-    " -dgi --destroy-gpu-instance / --force / -cci= --create-compute-instance= / -dci --destroy-compute-instance",
-    "vgpu": "-h --help / -i= --id= / -q --query / -s --supported / -c --creatable",
-}
-BELOW["nvlink"], BELOW["pmon"] = BELOW["mtlink"] + " / -gt= --getthroughput=", BELOW["dmon"]
-BELOW["dmon"] += " / --format= / --gpm-metrics="
-for _name in ("topo", "mtlink", "nvlink", "mig", "vgpu", "pmon"):
-    BELOW[_name] += " / --json"
 TAKES = {"": None, "=": language.NEEDED, "[=]": language.OPTIONAL}
 
 
@@ -67,11 +47,34 @@ def test_each_option_has_its_spellings_and_takes_what_it_takes():
     assert sorted(listed, key=str) == sorted(language.OPTIONS.values(), key=str)
 
 
-@pytest.mark.parametrize("name", sorted(BELOW))
-def test_the_options_of_subcommands_do_too(name):
-    listed = [spelled(entry) for entry in BELOW[name].split(" / ")]
-    found = [(option.spellings, option.takes_value) for option in completion.tables()[name][0]]
-    assert sorted(found) == sorted((spellings, bool(takes)) for spellings, takes in listed)
+def helps():
+    """{subcommand, or "nvidia-smi": [(spellings of an option, whether it changes something)]} of nvidia-smi 580."""
+    with open(os.path.join(os.path.dirname(__file__), "captures", "options.txt"), encoding="ascii") as file:
+        found = re.findall(r"^(\S+):((?: .*\n)+)", file.read(), re.M)
+    return {name: [(word.lstrip("!").split(","), word[0] == "!") for word in text.split()] for name, text in found}
+
+
+HELPS = helps()
+
+
+@pytest.mark.parametrize("name", HELPS)
+def test_each_option_of_the_genuine_helps_is_known(name):
+    """And no hint names one that changes something, however it is misspelled."""
+    known = list(language.BY_SPELLING)
+    if name != "nvidia-smi":
+        row = SUBCOMMANDS[name]
+        options = importlib.import_module("pymtml_cli." + row.module).OPTIONS
+        lines = spelled_options(options[name] if row.shared else options)
+        known = [spelling for spellings, _ in lines for spelling in spellings]
+    assert {spelling for spellings, _ in HELPS[name] for spelling in spellings} <= set(known)
+    setters = {spelling for spellings, changes in HELPS[name] if changes for spelling in spellings}
+    if name == "nvidia-smi":
+        with pytest.raises(errors.CommandError) as refused:
+            language.parse(["--reset-gpu-clock"])
+        assert "mean" not in refused.value.hint
+        return
+    for word in {spelling[:end] for spelling in known for end in (-2, -1, None)} | {word + "x" for word in known}:
+        assert not setters.intersection(hints.near(word, known)), word
 
 
 EVERYWHERE = "id filename loop loop-ms"
@@ -87,7 +90,7 @@ BESIDE = [
     (
         "-i 0",
         "table",
-        "watch compact json query a mode scope "
+        "watch compact columns json query a mode scope "
         + " ".join((EVERYWHERE,) + language.QUERIES + tuple(language.MODIFICATIONS)),
     ),
     ("-pm 1", "modify", "id mode scope error-on-warning force " + " ".join(language.MODIFICATIONS)),
@@ -162,6 +165,8 @@ def test_the_time_between_samples(arguments, seconds):
 
 class Card:
     """A card that answers what it is told, and does not know anything else."""
+
+    parent = None
 
     def __init__(self, **answers):
         self.answers = answers
