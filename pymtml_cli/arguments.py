@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
                 forms.append(action.metavar)
                 rows += [(below.dest, below.help) for below in action._choices_actions]
             elif not action.option_strings:
-                forms.append("[%s]..." % action.metavar)
+                forms.append("[%s]%s" % (action.metavar, "..." * (action.nargs == "*")))
                 rows.append((action.metavar, text))
             elif action.dest != "help":
                 value = "" if action.nargs == 0 else action.metavar or "|".join(action.choices)

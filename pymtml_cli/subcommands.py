@@ -42,6 +42,7 @@ SUBCOMMANDS = {
     "labels": Subcommand("hosts.labels", "labels of a Kubernetes node, for node-feature-discovery"),
     "drop-in": Subcommand("dropin.drop_in", "make programs use pymtml as pynvml"),
     "completion": Subcommand("completion", "completion script for a shell: bash, zsh or fish"),
+    "report": Subcommand("health.report", "one archive for a support request"),
     "capture": Subcommand("capture", "a profile of this machine that the simulator loads"),
     "nvlink": Subcommand("smi.mtlink", "mtlink in nvidia-smi's form", True),
     "pci": _refused("PCIe replays of a card"),

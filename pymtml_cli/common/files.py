@@ -9,16 +9,16 @@ LONGEST = 1 << 21  # characters; of more than 4 MiB at once Linux says nothing o
 MODE = 0o644  # another user reads it, such as node_exporter's
 
 
-def put(path, text):
+def put(path, text, mode=MODE):
     """Put a text (bytes) into a file: readers see the old one or the new one, never a part.
 
     Raises: OSError, ValueError.
     """
     temporary = "%s.%s.tmp" % (path, os.urandom(8).hex())  # a name at which nobody has put anything
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, MODE), "wb") as file:
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
         try:
             if hasattr(os, "fchmod"):
-                os.fchmod(file.fileno(), MODE)
+                os.fchmod(file.fileno(), mode)
             file.write(text)
             file.flush()
             os.replace(temporary, path)

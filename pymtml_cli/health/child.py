@@ -18,13 +18,14 @@ from pymtml_cli.common.text import safe
 _BOOT = """
 import sys
 from importlib.machinery import PathFinder
+here = sys.argv.pop(1)
 class Own:
     @staticmethod
     def find_spec(name, path=None, target=None):
-        return PathFinder.find_spec(name, sys.argv[1:2]) if name in ("pymtml", "pymtml_cli") else None
+        return PathFinder.find_spec(name, [here]) if name in ("pymtml", "pymtml_cli") else None
 sys.meta_path.insert(0, Own)
-from pymtml_cli.main import dispatch
-dispatch(sys.argv[2:])
+from pymtml_cli.main import dispatch, main
+%s
 """
 CHILD_OPTION = "--answer-to-the-parent"
 LONGEST_TIMEOUT = 86400  # seconds, of the options --timeout
@@ -168,12 +169,16 @@ class Child:
 
 
 def command(subcommand, request):
-    """The command that starts the child: this Python, ignoring the current folder and Python's variables (list)."""
-    asked = [subcommand, CHILD_OPTION, json.dumps(request)]
+    """The command that starts the child (list)."""
+    return program([subcommand, CHILD_OPTION, json.dumps(request)], "dispatch(sys.argv[1:])")
+
+
+def program(arguments, entry="main()"):
+    """The command that runs this one: this Python, ignoring the current folder and Python's variables (list)."""
     if getattr(sys, "frozen", False):
-        return [sys.executable] + asked
+        return [sys.executable] + arguments
     here = os.path.dirname(os.path.dirname(os.path.abspath(pymtml_cli.__file__)))
-    return [sys.executable, "-I", "-c", _BOOT, here] + asked
+    return [sys.executable, "-I", "-c", _BOOT % entry, here] + arguments
 
 
 def _in_background(function, *arguments):

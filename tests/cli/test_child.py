@@ -243,7 +243,7 @@ def test_how_a_child_is_started():
         sys.executable,
         "-I",
         "-c",
-        child._BOOT,
+        child._BOOT % "dispatch(sys.argv[1:])",
         simulated.ROOT,
         "health",
         "--answer-to-the-parent",

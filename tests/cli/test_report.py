@@ -1,0 +1,68 @@
+"""report: one archive with everything that a support request needs, and nothing that tells whose it is."""
+
+import json
+import os
+import re
+import tarfile
+
+import pytest
+import simulated
+from command import process_tree, run_command
+
+FILES = ["doctor.txt", "health.json", "machine.json", "xid.json", "capture.ini", "kernel.txt", "CONTENTS"]
+
+
+@pytest.fixture
+def reported(tmp_path, monkeypatch):
+    """Runs report with a kernel's log of its own: (what it printed, {file: text})."""
+    process_tree(tmp_path / "proc", monkeypatch, {17: ("/opt/secret-训练", 12)})
+    log = tmp_path / "dmesg"
+    host = os.uname()[1]
+    log.write_text('#!/bin/sh\necho "%s kernel: mtgpu: GPU 0 /home/ann/x"\necho "usb: no"\n' % host)
+    log.chmod(0o755)
+
+    def run(*arguments, **machine):
+        path = str(tmp_path / "report.tar.gz")
+        extra = {"PATH": str(tmp_path) + os.pathsep + os.environ["PATH"], "TMPDIR": str(tmp_path)}
+        extra["PYMTML_PROC_ROOT"] = str(tmp_path / "proc")
+        result = run_command("report", path, *arguments, extra_environment=extra, **machine)
+        assert (result.returncode, result.stderr, os.stat(path).st_mode & 0o777) == (0, "", 0o600)
+        with tarfile.open(path) as archive:
+            texts = {name: archive.extractfile("pymtml-report/" + name).read().decode("utf-8") for name in FILES}
+            assert len(archive.getnames()) == len(FILES)
+        assert result.stdout == "wrote %s:\n\n%s" % (path, texts["CONTENTS"])
+        return result.stdout, texts
+
+    return run
+
+
+def test_what_is_in_it_and_what_is_masked(reported):
+    said, texts = reported(name="s5000x8")
+    uuids = [simulated.device_keys("s5000x8", card)["uuid"] for card in range(8)]
+    secrets = uuids + [simulated.device_keys("s5000x8", 0)["serial_number"], "secret", "训练", "\\u8bad", "ann/"]
+    everything = "\n".join(texts.values())
+    assert [secret for secret in secrets if secret.lower() in everything.lower()] == []
+    assert texts["kernel.txt"] == "HOST kernel: mtgpu: GPU 0 /home/USER/x\n" and "(1 line)" in said
+    machine, health = json.loads(texts["machine.json"]), json.loads(texts["health.json"])
+    shown = [card["uuid"] for card in machine["devices"]]
+    assert len(set(shown)) == 8 and shown[0] in {one["uuid"] for one in health["findings"]}
+    assert machine["host"] == "HOST" and machine["devices"][0]["processes"]["list"][0]["name"] == "PROGRAM"
+    assert "verdict: pymtml works" in texts["doctor.txt"] and "[machine]" in texts["capture.ini"]
+    assert re.search(r"xid.json .*\(pymtml: what the driver records of XIDs is not known", said)
+    said, texts = reported("--full", name="s5000x8")
+    everything = "\n".join(texts.values())
+    assert [secret for secret in secrets[:-4] if secret.lower() not in everything.lower()] == []
+    assert "Nothing is masked" in said and os.uname()[1] in texts["kernel.txt"]
+
+
+def test_a_driver_that_hangs_cuts_parts_off(reported):
+    said, texts = reported("--timeout", "0.3", name="s80", latency_ns=10**11)
+    assert re.search(r"machine.json .*\(no answer\)\n(.*\n)*capture.ini .*\(no answer\)\n", said)
+    assert json.loads(texts["health.json"])["status"] == "CRITICAL" and "no answer" in texts["doctor.txt"]
+
+
+def test_an_archive_that_cannot_be_written(tmp_path):
+    path = str(tmp_path / "nowhere" / "x")
+    result = run_command("report", path, name="s80", extra_environment={"TMPDIR": str(tmp_path)})
+    assert (result.returncode, result.stdout) == (255, "")
+    assert result.stderr == "pymtml: cannot write %s: No such file or directory\n" % path
