@@ -480,7 +480,7 @@ READINGS = [
     # What is near
     Reading("affinity.cpus", topology.cpus, json="affinity.cpus", note="as `0-31,64-95`", value=topology.ranges,
             compare=VALUE),
-    Reading("affinity.nodes", topology.nodes, json="affinity.nodes", note="likewise", value=topology.ranges,
+    Reading("affinity.nodes", topology.nodes, json="affinity.nodes", note="as `0-1`", value=topology.ranges,
             compare=VALUE),
     # MPC
     Reading("mig.mode.current", item(0, pymtml.nvmlDeviceGetMigMode), text=enabled, json="mpc.enabled", value=bool,
