@@ -14,6 +14,7 @@ from functools import lru_cache
 import pymtml
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError
+from pymtml_cli.common.people import saying
 from pymtml_cli.readings.topology import CPU_WORDS, NODE_WORDS, members, ranges
 
 UNREACHABLE = 12
@@ -699,7 +700,8 @@ def parser():
 def run(arguments):
     options = parser().parse_args(arguments)
     try:
-        text = profile(options.unmasked)
+        with saying("calling all functions of the library"):
+            text = profile(options.unmasked)
     except pymtml.MTMLError as error:
         raise CommandError(" ".join(str(error).split()), UNREACHABLE)
     sys.stdout.write(text)

@@ -10,6 +10,7 @@ import sys
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.options import JSON
+from pymtml_cli.common.people import saying
 from pymtml_cli.common.text import fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
@@ -49,7 +50,8 @@ def run(arguments):
         except ValueError as error:
             raise CommandError("--hosts: %s" % error)
     skipped = {name for name in options.skip.split(",") if name}
-    result = Comparison(gathered.read(options.files or [STDIN]), expected, skipped)
+    with saying("reading and comparing the documents"):
+        result = Comparison(gathered.read(options.files or [STDIN]), expected, skipped)
     if options.json:
         sys.stdout.write(json(result.as_object()))
     else:

@@ -125,6 +125,17 @@ def test_people_read_doctor_s_verdict_first_and_what_it_waits_for():
     assert failed == "\x1b[31mfail\x1b[0m  driver     no answer within 2.5 seconds" and step.strip().startswith("-> ")
 
 
+@pytest.mark.parametrize(
+    "command, words",
+    [("capture", "calling all functions of the library"), ("health", "checking the cards, which may take")],
+)
+def test_what_takes_long_says_what_it_does(command, words):
+    terminal = Terminal(command, name="s80", latency_ns=10**11)
+    terminal.read_until(lambda text: " ...\n" in text)
+    os.kill(terminal.process.pid, signal.SIGKILL)
+    assert terminal.finish()[1].startswith(words)
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_somebody_at_a_terminal_hears_that_the_driver_is_waited_for(again, tmp_path):
     """At the beginning, and in a loop; the pause between two samples is not the driver's."""
