@@ -22,6 +22,7 @@ import pymtml  # noqa: E402
 
 TABLE = os.path.join(liar.HERE, "outcomes.csv")
 SECONDS = 100  # for all functions under one lie
+SETTING_AFFINITY = "nvmlDeviceSetCpuAffinity", "nvmlDeviceClearCpuAffinity"
 
 
 @functools.lru_cache(maxsize=None)
@@ -50,6 +51,8 @@ def test_outcome_of_each_function(lie, library, table):
     unusual = {function: outcome for function, one, outcome in table if one == lie}
     found = ask(library, lie)
     assert len(found) > 500
+    if not hasattr(os, "sched_setaffinity"):  # PyPy: NotSupported, whatever the driver says
+        found = {name: outcome for name, outcome in found.items() if name not in SETTING_AFFINITY}
     expected = {function: unusual.get(function, usual.outcome(function, lie)) for function in found}
     wrong = ["%s: %s, not %s" % (name, found[name], expected[name]) for name in found if found[name] != expected[name]]
     assert not wrong, "\n".join(wrong + ["make record writes tests/hostile/outcomes.csv, if that is meant"])
