@@ -68,7 +68,8 @@ def _of_parser(parser):
         elif isinstance(action.choices, dict):  # subparsers
             alone += list(action.choices)
             for below in action.choices.values():
-                found += [option for option in _of_parser(below)[0] if "--help" not in option.spellings]
+                options = _of_parser(below)[0]
+                found += [option for option in options if "--help" not in option.spellings and option not in found]
     return found, alone
 
 

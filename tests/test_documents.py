@@ -64,7 +64,7 @@ NOT_RUN = {
     "test_distribution.py of tests/tools, test_package_wheel.py of the simulator do it in one of their own",
     r"pymtml (doctor.*|health)": "its exit status says that a simulated card waits for a reboot; tests/cli runs it",
     r"pymtml xid .*": "needs a driver that has recorded something; tests/cli/test_xid.py has one",
-    r"pymtml drop-in (enable|status|disable)": "changes, or finds nothing in, the environment of the tests",
+    r"pymtml drop-in (enable|status|disable).*": "changes, or finds nothing in, the environment of the tests",
     r"(PYTHONPATH=/tmp/pymtml )?python3 -m (zipfile|pymtml) ?.*": "wants a wheel; tests/tools/test_install.py does it",
     r"PYMTML_LIBRARY=\S+ MTML_SIM_PROFILE=\S+ python3 quick_start.py": "runs the program above; test_readme.py does it",
     r"python -m pytest tests/programs/\S+ -m programs .*": "installs a program from the package index",

@@ -11,6 +11,7 @@ import pymtml_dropin
 from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.files import put
+from pymtml_cli.dropin import links
 from pymtml_dropin import hook
 
 FILE, FAILED = "pymtml_dropin.pth", 1
@@ -58,7 +59,11 @@ def parser():
     actions.add_parser("path", help="print the folder to put on PYTHONPATH for the same effect")
     enable = actions.add_parser("enable", help="make all programs of this environment use pymtml as pynvml")
     enable.add_argument("--force", action="store_true", help="even if an NVIDIA driver is present")
-    actions.add_parser("disable", help="undo it")
+    text = "only make a link nvidia-smi in DIR (default: %s)" % links.FOLDERS[0]
+    enable.add_argument("--nvidia-smi", nargs="?", const=links.FOLDERS[0], metavar="DIR", help=text)
+    disable = actions.add_parser("disable", help="undo it")
+    text = "only remove the link nvidia-smi from DIR (default: where it was made)"
+    disable.add_argument("--nvidia-smi", nargs="?", const="", metavar="DIR", help=text)
     actions.add_parser("status", help="show whether it is enabled (exit status 0: enabled, 1: not enabled)")
     return parser
 
@@ -165,6 +170,8 @@ def disable():
         except OSError as error:
             raise CommandError("cannot remove %s: %s" % (file, error.strerror), FAILED)
         print("removed %s" % file)
+        if links.kept(os.path.dirname(file)):
+            links.remove("", os.path.dirname(file))
     if shared:
         text = "still enabled by %s, which others share: run pymtml drop-in disable of %s"
         raise CommandError(text % (", ".join(shared), sys.base_prefix), FAILED)
@@ -184,7 +191,14 @@ def status():
     driver = hook.nvidia_driver()
     if files and driver and not taken:
         print("an NVIDIA driver is present (%s): pynvml is left as it is" % driver)
+    for link in links.found(folder_of_links()):
+        print("nvidia-smi: %s" % link)
     return 0 if files else 1
+
+
+def folder_of_links():
+    """The folder that has our .pth file, in which links are remembered; None where the drop-in is not enabled."""
+    return next((os.path.dirname(file) for file in enabled(own_folders())), None)
 
 
 def run(arguments):
@@ -196,6 +210,9 @@ def run(arguments):
     if options.action == "path":
         print(os.path.join(package(), "path"))
         return 0
+    if getattr(options, "nvidia_smi", None) is not None:
+        change = links.make if options.action == "enable" else links.remove
+        return change(options.nvidia_smi, folder_of_links())
     if options.action == "enable":
         return enable(options.force)
     return disable() if options.action == "disable" else status()

@@ -26,9 +26,10 @@ place of the copies of pynvml that some programs carry. PYMTML_DROPIN_MODULES
 names more such copies, PYMTML_DROPIN_EXCEPT programs and packages that are left
 alone.
 
-  --nvidia-smi  put pymtml's nvidia-smi first on PATH, for programs that run it;
-                a login shell and a program that sets PATH anew or runs
-                /usr/bin/nvidia-smi do not find it
+  --nvidia-smi  put pymtml's nvidia-smi first on PATH, for programs that run it.
+                A login shell, and a program that sets PATH anew or runs
+                /usr/bin/nvidia-smi, do not find it there, but they find the
+                link of `pymtml drop-in enable --nvidia-smi`
 """
 
 OPTIONS = {"--nvidia-smi": "", "-m MODULE": "", "-c CODE": "", "-h, --help": ""}  # for the completion of shells

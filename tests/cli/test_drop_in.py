@@ -11,7 +11,7 @@ import pytest
 import simulated
 import wheels
 from command import invoke
-from inside import drop_in
+from inside import drop_in, links
 
 import pymtml_dropin
 
@@ -216,6 +216,79 @@ def test_the_folders_that_python_reads(monkeypatch):
     monkeypatch.setattr(site, "ENABLE_USER_SITE", None)
     monkeypatch.delattr(site, "getsitepackages")
     assert drop_in.site_folders() == ["/e/lib", "/e/lib64"]
+
+
+MADE, REMOVED = "made %s/nvidia-smi, which leads to %s", "removed %s/nvidia-smi"
+
+
+@pytest.fixture
+def places(tmp_path, monkeypatch):
+    """The folders that login shells look in, and one more (list of str)."""
+    found = [tmp_path / name for name in ("local", "usr", "opt")]
+    for folder in found:
+        folder.mkdir()
+    found = [str(folder) for folder in found]
+    monkeypatch.setattr(links, "FOLDERS", tuple(found[:2]))
+    return found
+
+
+def shim_of(package):
+    return os.path.join(str(package), "pymtml_dropin", "bin", "nvidia-smi")
+
+
+def test_the_link_alone(packages, bare, places, monkeypatch):
+    """As from a checkout, which has no file of its own to remember it by."""
+    local, usr, opt = places
+    undo = "pymtml drop-in disable --nvidia-smi%s undoes it"
+    shim = shim_of(simulated.ROOT)
+    assert told("enable", "--nvidia-smi") == (0, [MADE % (local, shim), undo % ""], [])
+    assert told("enable", "--nvidia-smi", opt) == (0, [MADE % (opt, shim), undo % (" " + opt)], [])
+    assert told("enable", "--nvidia-smi")[0] == 0  # once more
+    assert (os.readlink(local + "/nvidia-smi"), os.listdir(local)) == (shim, ["nvidia-smi"])
+    assert not any(name.startswith("pymtml_dropin") for name in os.listdir(str(packages)))
+    shown = simulated.run(
+        ["bash", "-c", "nvidia-smi -L"], env=dict(simulated.environment("s80"), PATH=opt + ":/usr/bin:/bin")
+    )
+    assert shown.stdout.startswith("GPU 0: MTT S80 (UUID: GPU-"), shown.stderr
+    assert told("status")[1][-1] == "nvidia-smi: %s/nvidia-smi" % local
+    assert told("disable", "--nvidia-smi") == (0, [REMOVED % local], [])
+    nothing = "no nvidia-smi of pymtml's at %s/nvidia-smi: nothing to undo"
+    assert told("disable", "--nvidia-smi") == (0, [nothing % local], [])
+    assert told("disable", "--nvidia-smi", opt) == (0, [REMOVED % opt], [])
+    assert [os.listdir(place) for place in places] == [[], [], []]
+
+
+def test_the_link_is_remembered_beside_the_file(installed, bare, places):
+    local, usr, opt = places
+    assert told("enable")[0] == 0
+    for place in (opt, usr):
+        assert told("enable", "--nvidia-smi", place)[1][1] == "pymtml drop-in disable --nvidia-smi undoes it"
+    shown = ["nvidia-smi: %s/nvidia-smi" % place for place in (opt, usr)]
+    assert told("status")[1][-2:] == shown
+    assert told("disable", "--nvidia-smi", usr) == (0, [REMOVED % usr], [])
+    status, lines, _ = told("disable")
+    assert (status, lines[1:]) == (0, [REMOVED % opt])
+    assert [os.listdir(place) for place in places] == [[], [], []] and not (installed / links.KEPT).exists()
+
+
+def test_no_link_in_place_of_somebody_elses(packages, bare, places, driver, monkeypatch):
+    local, usr, opt = places
+    present = "pymtml: an NVIDIA driver is present (%s): nvidia-smi stays NVIDIA's" % driver
+    assert told("enable", "--nvidia-smi") == (1, [], [present])
+    driver.unlink()
+    for place, make in (
+        (local, lambda path: open(path, "w").close()),
+        (usr, lambda path: os.symlink("/bin/true", path)),
+    ):
+        make(place + "/nvidia-smi")
+        theirs = "pymtml: %s/nvidia-smi is there, and is not pymtml's; name another folder: --nvidia-smi DIR" % place
+        assert told("enable", "--nvidia-smi", place) == (1, [], [theirs])
+        assert told("disable", "--nvidia-smi", place)[1][0].endswith("nothing to undo")
+        assert os.listdir(place) == ["nvidia-smi"]
+    lacking = "pymtml: cannot make /nowhere/nvidia-smi: No such file or directory"
+    assert told("enable", "--nvidia-smi", "/nowhere") == (1, [], [lacking])
+    os.symlink("/gone/pymtml_dropin/bin/nvidia-smi", opt + "/nvidia-smi")  # of a pymtml that was uninstalled
+    assert told("enable", "--nvidia-smi", opt)[0] == 0
 
 
 def test_the_folder_for_pythonpath():
