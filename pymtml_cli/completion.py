@@ -64,7 +64,7 @@ def _of_parser(parser):
         if action.option_strings:
             several, named = getattr(action, "words", ()), action.metavar
             kind = several or action.choices or (), bool(several), named == "FILE", named == "CARDS"
-            found.append(Option(tuple(action.option_strings), action.nargs not in (0, "?"), *kind))
+            found.append(Option(tuple(action.option_strings), action.nargs != 0, *kind))
         elif isinstance(action.choices, dict):  # subparsers
             alone += list(action.choices)
             for below in action.choices.values():

@@ -338,6 +338,8 @@ def test_all_options_that_help_names_are_offered(name):
         assert [option.spellings for option in options if option.takes_value] == [("-m",), ("-c",)]
     elif hasattr(file_of(SUBCOMMANDS[name].module), "parser"):  # argparse's own
         for option in options:
+            if option.spellings[0] in below.get(name, ()):
+                continue
             shown = re.search(r"^  (-\w( \[?[A-Z]+\]?)?, )?%s \S" % option.spellings[-1], helped, re.M)
             assert option.takes_value is (shown is not None), option.spellings
     elif name != "completion":
