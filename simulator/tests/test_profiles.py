@@ -201,11 +201,11 @@ def test_sixty_four_cards(tmp_path):
         lines += ["pci_bus = %d" % card, "mtlink_peer = " + ", ".join(peers)]
     path = tmp_path / "many.ini"
     path.write_text("\n".join(lines) + "\n")
-    with Session(str(path)) as session:
+    with Session(str(path), MTML_SIM_SET="63.gpu_temperature=-63") as session:
         assert session.count() == 64
         devices = [session.device(index) for index in range(64)]
         assert len({device.value for device in devices}) == 64
-        assert [integer("mtmlGpuGetTemperature", session.gpu(index)) for index in range(64)] == list(range(64))
+        assert [integer("mtmlGpuGetTemperature", session.gpu(index)) for index in range(64)] == [*range(63), -63]
         assert [uint("mtmlDeviceGetIndex", device) for device in devices] == list(range(64))
         for index in (0, 31, 63):
             found = pointer("mtmlLibraryInitDeviceByPciSbdf", session.library, b"0000:%02x:00.0" % index)

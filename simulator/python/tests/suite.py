@@ -195,6 +195,14 @@ def test_a_thousand_profiles_in_less_than_a_second(mtml_simulator):
     assert time.process_time() - begin < 1
 
 
+def test_set_card_of_two_digits(mtml_simulator):
+    cards = "".join("[device.%d]\nuuid = %d\n" % (card, card) for card in range(11))
+    mtml_simulator.profile("[machine]\nlibrary_version = 1-simulator\n" + cards)
+    mtml_simulator.set("*.gpu_temperature", 21)
+    mtml_simulator.set("10.gpu_temperature", 22)
+    assert [mtml_simulator.get("%d.gpu_temperature" % card) for card in range(11)] == ["21"] * 10 + ["22"]
+
+
 def test_set(mtml_simulator):
     pymtml.nvmlInit()
     device = pymtml.nvmlDeviceGetHandleByIndex(0)
