@@ -157,6 +157,8 @@ def _not_known(raw):
 
     word = raw.partition("=")[0]
     harmless = [spelling for spelling, name in BY_SPELLING.items() if len(spelling) > 2 and name not in MODIFYING]
+    if called() == NVIDIA_SMI:
+        harmless = [spelling for spelling in harmless if spelling not in OURS]
     return hints.meant(word, list(SUBCOMMANDS) + harmless, "--help lists options and subcommands")
 
 

@@ -80,6 +80,8 @@ def test_a_hint_is_what_may_have_been_meant():
         elif (result.stdout, result.stderr.rstrip("\n").partition("; ")[2]) != ("", hint):
             wrong.append("%s: %s" % (line, result.stderr))
     assert not wrong, "\n".join(wrong)
+    for word in ("--forc", "--compac"):  # which are ours
+        assert "mean" in invoke(word).stderr and "mean" not in invoke(word, name="nvidia-smi").stderr
 
 
 def test_what_people_try_for_help_and_version():
