@@ -147,7 +147,12 @@ def _count(values):
 
 def _error(text, raw, status, for_help=" for help", hint=""):
     theirs = "ERROR: Option %s %s. Please run '%s -h'%s.\n\n" % (raw, text, called(), for_help)
-    return refuse(theirs, status, hint or see_help(), "option %s %s" % (raw, text))
+    kind = "option" if raw.startswith("-") else "subcommand"
+    return refuse(theirs, status, hint or see_help(), "%s %s %s" % (kind, raw, text))
+
+
+# What other tools call what
+OTHERS_WORDS = {"top": "--watch", "monitor": "--watch", "list": "-L", "status": "health", "processes": "ps"}
 
 
 def _not_known(raw):
@@ -156,6 +161,8 @@ def _not_known(raw):
     from pymtml_cli.subcommands import SUBCOMMANDS
 
     word = raw.partition("=")[0]
+    if word in OTHERS_WORDS and called() != NVIDIA_SMI:
+        return "did you mean %s? %s --help lists options and subcommands" % (OTHERS_WORDS[word], called())
     harmless = [spelling for spelling, name in BY_SPELLING.items() if len(spelling) > 2 and name not in MODIFYING]
     if called() == NVIDIA_SMI:
         harmless = [spelling for spelling in harmless if spelling not in OURS]

@@ -34,13 +34,13 @@ def _helped(arguments):
     """The arguments for `help`, `help SUBCOMMAND`, and -h in place of help."""
     if arguments[1:] and arguments[1] in SUBCOMMANDS:
         return [arguments[1], "--help"]
-    if arguments[0] == "help" and arguments[1:]:
+    if arguments[0] == "help" and arguments[1:] not in ([], ["help"]):
         from pymtml_cli.common import hints
 
         raise CommandError(
             "there is no subcommand %s" % arguments[1], hint=hints.meant(arguments[1], SUBCOMMANDS, "help lists them")
         )
-    return ["--help"] + arguments[1:]
+    return ["--help"] + [word for word in arguments[1:] if word != "help"]
 
 
 def _module(name):

@@ -73,7 +73,7 @@ def _lines(cards, again):
             for head, cell, most in cells
         )
         yield fit(line, room)
-    yield from ("GPU %d: not known: %s" % (card.index, reason) for card, reason in failed.items())
+    yield from ("GPU %d: processes: %s" % (card.index, reason) for card, reason in failed.items())
     yield from remarks(cards, found) if not failed else ()
 
 

@@ -34,7 +34,8 @@ def near(word, known):
 def unknown(text, raw, known, command):
     """The CommandError for an argument that a subcommand does not have; the text is nvidia-smi's."""
     rest = "" if called() == NVIDIA_SMI else "%s --help lists the options" % command
-    return refuse(text, hint=meant(raw.partition("=")[0], known, rest), ours="option %s is not recognized" % raw)
+    kind = "option" if raw.startswith("-") else "argument"
+    return refuse(text, hint=meant(raw.partition("=")[0], known, rest), ours="%s %s is not recognized" % (kind, raw))
 
 
 def no_value(words, known, option, theirs=""):

@@ -11,7 +11,7 @@ from pymtml_cli.arguments import argument_parser
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.options import JSON
 from pymtml_cli.common.people import saying
-from pymtml_cli.common.text import fit, json, safe
+from pymtml_cli.common.text import counted, fit, json, safe
 from pymtml_cli.hosts import gathered, hostlist
 from pymtml_cli.hosts.facts import DOCTOR, HEALTH, Fact
 from pymtml_cli.hosts.gathered import STDIN
@@ -182,11 +182,11 @@ class Comparison:
                 yield "  %s: %s" % (safe(name), fit(text, LONGEST_VALUE))
             yield ""
         if not self.hosts:
-            yield "%s, none of which can be compared" % _of(total)
+            yield "the only host cannot be compared" if total == 1 else "none of %d hosts can be compared" % total
         elif len(self.hosts) == 1 and total == 1:
             yield "1 host, %s: nothing to compare it with" % safe(next(iter(self.hosts)))
         else:
-            text = "all the same" if not self.differences else "%d differ" % len(self.differences)
+            text = "all the same" if not self.differences else counted(len(self.differences), "differs", "differ")
             left_out = "" if total == len(self.hosts) else ", %d of them not compared" % (total - len(self.hosts))
             yield "%s%s; %d facts compared: %s" % (_of(total), left_out, len(self.facts), text)
 

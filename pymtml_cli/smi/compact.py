@@ -95,7 +95,7 @@ def _processes(cards, width):
     inner, with_memory = width - 4, width >= PROCESS_MEMORY_WIDTH
     found, failed = listed(cards)
     rows = ["GPU       PID Type %sProcess name" % ("GPU-Memory " * with_memory)]
-    rows += ["%3d  not known: %s" % (card.index, reason) for card, reason in failed.items()]
+    rows += ["%3d  processes: %s" % (card.index, reason) for card, reason in failed.items()]
     for process in found:
         number = "%d" % process.card.index + (".%d" % process.instance.index if process.instance else "")
         begin = "%3s %9d %-4s " % (number, process.pid, process.kind) + ("%10s " % process.used("%dMiB")) * with_memory

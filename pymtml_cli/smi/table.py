@@ -131,7 +131,7 @@ class Screen:
                 "        ID   ID                                      %s                         Usage" % (" " * more),
             ]
         inner = width - 2
-        rows = ["%5d   not known: %s" % (card.index, reason) for card, reason in failed.items()]
+        rows = ["%5d   processes: %s" % (card.index, reason) for card, reason in failed.items()]
         rows += [_process(process, text, full, inner) for process, text in zip(found, names)]
         said = ["  " + text for text in remarks(cards, found)] if not failed else []
         # Programs that cut up nvidia-smi's table take each line in the frame for a process, but for these words.

@@ -71,6 +71,8 @@ def test_a_hint_is_what_may_have_been_meant():
         ("mig --create-gpu-instanc", "did you mean --list-gpu-instances? pymtml mig --help lists the options"),
         ("drop-in enabel", "did you mean enable?"),
         ("help helth", "did you mean health? pymtml help lists them"),
+        ("top", "did you mean --watch? pymtml --help lists options and subcommands"),
+        ("ps aux", "pymtml ps --help lists the options"),
         ("health -h x", "pymtml health --help"),
     ):
         with simulated.machine("s80"):

@@ -145,7 +145,7 @@ def test_the_host_s_namespace(monkeypatch):
 def test_what_is_not_known_is_not_called_empty(proc):
     (proc / "1" / "fd").rmdir()
     (proc / "1").rmdir()
-    assert rows() == ["0   not known: Not Supported"]
+    assert rows() == ["0   processes: Not Supported"]
 
 
 @pytest.mark.parametrize("number", [0, 3])

@@ -47,7 +47,7 @@ def test_samples_go_on_until_as_many_as_were_asked_for(command, lines, monkeypat
 class Looked_at:
     """An output that is a terminal."""
 
-    is_terminal = True
+    is_terminal, paints = True, True
 
 
 @pytest.mark.parametrize("room", [1, 2, 8, 9, 10])
@@ -166,7 +166,7 @@ def test_what_is_colored(columns, blanks, monkeypatch):
 
 def test_processes_of_a_card_that_does_not_tell_them(tmp_path, monkeypatch):
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path / "none"))
-    assert "|   0  not known: Not Supported    |" in screen(DISTINCT, 36, monkeypatch)
+    assert "|   0  processes: Not Supported    |" in screen(DISTINCT, 36, monkeypatch)
     with simulated.machine(DISTINCT):
         assert "\n    Processes                                          : N/A\n" in invoke("-q").stdout
 
