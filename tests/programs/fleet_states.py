@@ -107,7 +107,7 @@ def promtool(folder, steps, evaluated, tests, states=None):
         {"name": "states", "interval": "%ds" % STEP, "input_series": input_series(steps, states or STATES)}, **tests
     )
     document = {"rule_files": [os.path.join(FLEET, "rules.yml")], "evaluation_interval": evaluated, "tests": [group]}
-    document["group_eval_order"] = ["mthreads-gpus", "mthreads-hosts"]  # whose alerts look at those of the first
+    document["group_eval_order"] = ["mthreads-gpus", "mthreads-gpu-errors", "mthreads-hosts"]  # look at those before
     path = os.path.join(str(folder), "states.yml")
     with open(path, "w") as file:
         json.dump(document, file)  # which is YAML as well
