@@ -116,7 +116,7 @@ def on_a_card(*rest):
 
 def card(number=0):
     """The device with the simulator's number, in a way that looks at no other device."""
-    return pymtml.nvmlDeviceGetHandleByUUID(simulated.get_value(number, "uuid"))
+    return pymtml.mtmlLibraryInitDeviceByUuid(simulated.get_value(number, "uuid"))
 
 
 def second():
