@@ -193,8 +193,7 @@ def with_series():
     rows = []
     for name, (_, _, labels, help) in table.SERIES.items():
         each = ("`%s`%s" % (label, ": " * bool(its) + ", ".join(its)) for label, its in zip(labels, values[name]))
-        kind = "counter" if name.endswith("_total") else "gauge"
-        rows.append("| `mthreads_gpu_%s` | %s | %s| %s |\n" % (name, kind, "; ".join(each) + " " * bool(labels), help))
+        rows.append("| `mthreads_gpu_%s` | %s| %s |\n" % (name, "; ".join(each) + " " * bool(labels), help))
     head, begun, rest = text.partition("| `mthreads_gpu_%s` " % next(iter(table.SERIES)))
     _, ended, rest = rest.partition("| `mthreads_gpu_mtlinks` ")
     if not ended:

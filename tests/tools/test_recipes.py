@@ -153,7 +153,7 @@ def test_a_reading_with_everything_and_a_subcommand(copy):
     copy.write("pymtml_cli/smi/hello.py", HELLO)
     copy.make("counts", "checks", "keys", "series", "expected", "screens")
     assert re.search(r"\n +Host Max +: [45]\n", copy.read("tests/cli/expected/details.txt"))
-    assert "| `mthreads_gpu_pcie_generation_host` | gauge | | Greatest" in copy.read("docs/metrics.md")
+    assert "| `mthreads_gpu_pcie_generation_host` | | Greatest" in copy.read("docs/metrics.md")
     written = copy.read("docs/command.md")
     assert "| `port` | WARNING: an old port |" in written and "`host_generation`" in written
     assert "--name NAME  who" in copy.read("tests/cli/expected/help.txt")
