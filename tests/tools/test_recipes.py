@@ -48,7 +48,7 @@ READING = [
     (SECTIONS, " Host Max | max_host_link_gen", " Host Max | max_host_link_gen | pcie.link.gen.hostmax"),
     above(BY_HAND, "pci_cur_width, lanes |", VALUES),
     above(CHECKS, "def pcie_replays(card, limits):", QUERY),
-    above(CHECKS, '    Check("readings", ', ENTRY),
+    above(CHECKS, '    Check("readings",', ENTRY),
     above(BY_HAND, "seen_processes | | OK", EDGES),
 ]
 NEWS = """
