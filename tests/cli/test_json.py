@@ -105,6 +105,8 @@ def test_views_have_what_the_whole_has():
     assert mig[0]["mpc"]["instances"] == whole[0]["mpc"]["instances"] and mig[0]["mpc"]["enabled"]
     assert mig[0]["mpc"]["profiles"][1] == {"id": 1, "name": "4c+16gb", "cores": 4, "memory_bytes": 1 << 34}
     assert mig[0]["mpc"]["configurations"][1]["profiles"] == [1, 1]
+    profiles = [tuple(instance["profile"].values()) for instance in whole[0]["mpc"]["instances"]]
+    assert profiles == [("4c+16gb", 4, 1 << 34), ("2c+8gb", 2, 1 << 33), ("2c+8gb", 2, 1 << 33)]
     (vgpu,), whole = documents("vgpu --json -i 0", name="s3000-vgpu-host")
     assert vgpu[0]["virtualization"] == "host" and vgpu[0]["active"][0]["memory"]["total_bytes"] == 1 << 33
     assert set(vgpu[0]["creatable"]) <= set(vgpu[0]["supported"]) and vgpu[0]["supported"]

@@ -399,7 +399,8 @@ def test_who_uses_which_card(proc, monkeypatch):
         "  0  1001  %s        -     -      3MiB    50  2025-12-05 13:40  pod %s  %s" % (me, pod, command),
         "0.0  1002  %s        -     -         -     -                 -  -%s  %s" % (me, " " * 39, command),
     ]
-    first, second, _ = document["devices"][0]["processes"]["list"]
+    first, second, third = document["devices"][0]["processes"]["list"]
+    assert [process["instance"] for process in (first, second, third)] == [None, None, 0]
     known = dict(user=me, command=command, host_memory_bytes=3 << 20, cpu_percent=50.0, pod=pod, container="ab" * 6)
     known.update(job=None, started="2025-12-05T13:40:00Z", gpu_percent=None, pid=1001)
     assert {key: second[key] for key in known} == known
