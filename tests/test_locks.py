@@ -47,13 +47,15 @@ def test_waits_for_the_lock(name):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
-def test_a_child_does_not_wait_for_its_parents_lock():
-    """Programs take nvidia-ml-py's name for it."""
+@pytest.mark.parametrize("name", ["lifecycle", "log", "walk"])
+def test_a_child_does_not_wait_for_its_parents_locks(name):
+    """Programs take nvidia-ml-py's name for the first."""
 
     def take():
-        assert pymtml.libLoadLock.acquire(timeout=5)  # the parent's thread holds it, and is not here
+        assert getattr(pymtml._locks, name).acquire(timeout=5)  # the parent's thread holds it, and is not here
+        assert pymtml.libLoadLock is pymtml._locks.lifecycle
 
-    with held(pymtml.libLoadLock):
+    with held(getattr(pymtml._locks, name)):
         assert in_child(take, seconds=10) == 0
 
 
