@@ -43,6 +43,7 @@ REFUSED = {
     "-p2p, --p2pstatus KIND": None,
 }
 OPTIONS.update(REFUSED)
+WORDS = ("topo", "set-scheduler-state")  # of nvidia-smi in place of an option; what follows is theirs
 # Which go with others, and change nothing here
 OPTIONS.update(dict.fromkeys(("-gi, --gpu-instance-id NUMBERS", "-v, --verbose", "-l, --loop SECONDS"), None))
 OPTIONS.update(dict.fromkeys(("-f, --filename FILE", "-lms, --loop-ms MILLISECONDS", "--format WORDS"), None))
@@ -52,7 +53,8 @@ KEY_WIDTH = 42
 
 def run(arguments):
     """Answer (exit status)."""
-    options = parse(arguments, OPTIONS, "vgpu")
+    word = arguments[0] if arguments and arguments[0] in WORDS else None
+    options = parse(arguments if word is None else [], OPTIONS, "vgpu")
     if "-h" in options:
         sys.stdout.write(usage("vgpu", OPTIONS, ("-i",)))
         return 0
@@ -63,9 +65,9 @@ def run(arguments):
         cards = [card for card in chosen if _may_be_host(card)]
         if not cards:
             sys.stdout.write("No supported devices in vGPU mode\n")
-        asked = next((names for names, _ in spelled(REFUSED) if names[0] in options), None)
+        asked = word or next((names[-1] for names, _ in spelled(REFUSED) if names[0] in options), None)
         if cards and asked:
-            raise refuse("Option %s is not supported for these devices.\n" % asked[-1], NOT_AVAILABLE)
+            raise refuse("Option %s is not supported for these devices.\n" % asked, NOT_AVAILABLE)
         for card in cards:
             lines = ["GPU %s" % address(card)]
             if "-s" in options or "-c" in options:
