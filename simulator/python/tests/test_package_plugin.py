@@ -170,7 +170,6 @@ def test(mtml_simulator):
     os.kill(os.getpid(), 9)
 """
     environ = environment(TMPDIR=str(tmp_path / "tmp"))
-    (tmp_path / "tmp").mkdir()
     run_tests(tmp_path, test_killed=text.replace("def test", "import os\n\ndef test"), environ=environ)
     (folder,) = (tmp_path / "tmp").iterdir()
     assert folder.name.startswith("mtml-simulator-")
