@@ -82,7 +82,7 @@ def left_alone(asked):
     """Whether pynvml is not pymtml: beside an NVIDIA driver, unless the user chose it, and for an exception."""
     if not asked and nvidia_driver():
         return True
-    return exception(program(getattr(sys, "argv", [""])[0]), importer()) is not None
+    return exception(program((getattr(sys, "argv", None) or [""])[0]), importer()) is not None
 
 
 def nvidia_driver():

@@ -495,6 +495,7 @@ BY_IMPORT = ["-c", "import other.nvidia, swanlab.nvidia; print(swanlab.nvidia.wh
         (["xpustat"], False, "", "pymtml True False"),
         (["tool.py"], True, "", "pymtml True False"),
         (["tool.py"], False, "other tool", NONE + " False True"),
+        (["-c", "import sys; sys.argv = []; " + BY_IMPORT[1]], False, "", "pymtml; pymtml"),
         (["-m", "other"], False, "other", NONE),
         (["-m", "other"], False, "xpustat", "pymtml"),
     ],
