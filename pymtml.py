@@ -4546,6 +4546,7 @@ class _Cards:
         self.types: "dict[int, int]" = {}  # MTML_MPC_TYPE_* by MTML's index; NVML does not count instances
         self.order: "dict[int, int]" = {}  # MTML's index by NVML's index, for the cards found so far
         self.counts: "dict[int, int]" = {}  # number of cards, by MTML's number of devices (cards and instances)
+        self.compared: "set[str]" = set()  # "UUID", "PCI address": what of all devices was read for a look-up by it
         self.event_sets: "dict[int, _EventSet]" = {}  # by their number, which stands for them in NVML
 
 
@@ -5390,8 +5391,8 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
     """Handle of the device with that UUID, str or bytes, as MTML writes it or with GPU- or MIG- before it.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but text, NVMLError_NotFound (also if
-    another card is known to report that UUID).
-    MTML: mtmlLibraryInitDeviceByUuid, mtmlDeviceGetUUID.
+    another card reports that UUID).
+    MTML: mtmlLibraryInitDeviceByUuid, mtmlDeviceGetUUID, mtmlLibraryInitDeviceByIndex.
     """
     _require_initialized()
     plain = _plain_bytes(uuid)
@@ -5438,7 +5439,8 @@ def _address_read(device):
 def _sole_owner(device, what, tell, read, identity):
     """The device that C found by its UUID or address, if ``tell`` says so of it, and of no other whole card.
 
-    Other cards are not queried, as one that hangs holds up nobody else: what was read of them in this life counts.
+    The other cards are read once in a life, but not while another thread runs a query: one that hangs must not hold up
+    a look-up of another card. What was read of them counts then.
 
     Raises: NVMLError_NotFound with the reason, because one card answers for another, or two cannot be told apart.
     """
@@ -5449,8 +5451,16 @@ def _sole_owner(device, what, tell, read, identity):
         return device
     if own != identity:
         raise _nvml_error(MTML_ERROR_NOT_FOUND, "the driver returned a device that has another %s" % what)
-    owners = [one for one in list(_require_initialized().devices.values()) if read(one) == identity]
-    if any(owner is not device and not _is_instance(owner) for owner in owners) and not _is_instance(device):
+    life = _require_initialized()
+    if what not in life.cards.compared and not (_unreadable() or any(map(_query_of, _other_threads()))):
+        life.cards.compared.add(what)
+        cell = _Pointer()
+        for position in range(_device_count()):
+            if not _library_status("mtmlLibraryInitDeviceByIndex", position, cell) and cell[0]:
+                _told(_nvmlDeviceGetUUID if what == "UUID" else _nvmlDeviceGetPciInfo, _device_at(cell[0]))
+    owners = [one for one in list(life.devices.values()) if read(one) == identity]
+    others = [one for one in owners if one is not device and _told(tell, one) == identity and not _is_instance(one)]
+    if others and not _is_instance(device):
         raise _nvml_error(MTML_ERROR_NOT_FOUND, "another card reports this %s as well" % what)
     return device
 
@@ -5515,8 +5525,8 @@ def nvmlDeviceGetHandleByPciBusId(pciBusId) -> "c_mtmlDevice_t":
     """Handle of the device at that PCI address (str or bytes, in upper or lower case, with or without domain).
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for anything but a PCI address, NVMLError_NotFound
-    (also if another card is known to report that address).
-    MTML: mtmlLibraryInitDeviceByPciSbdf, mtmlDeviceGetPciInfo.
+    (also if another card reports that address).
+    MTML: mtmlLibraryInitDeviceByPciSbdf, mtmlDeviceGetPciInfo, mtmlLibraryInitDeviceByIndex.
     """
     _require_initialized()
     address = _required_address(pciBusId)

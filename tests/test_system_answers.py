@@ -368,12 +368,12 @@ def opened(chosen, monkeypatch):
 
 
 def test_indices_open_no_card(monkeypatch):
-    """One native call, the count; a UUID opens its device, and once those that stand before it."""
+    """One native call, the count; a UUID opens its device, those that stand before it, and once all."""
     with simulated.nvml("s5000x8"):
         assert opened("all", monkeypatch) == ([0, 1, 2, 3, 4, 5, 6, 7], 0, 1)
         assert opened("7,2,8", monkeypatch) == ([7, 2], 0, 1)
         assert opened("NoDevFiles", monkeypatch) == ([], 0, 1)
-        assert opened(UUIDS[5], monkeypatch)[:2] == ([5], 6)
+        assert opened(UUIDS[5], monkeypatch)[:2] == ([5], 14)
         assert opened("1," + UUIDS[4], monkeypatch)[:2] == ([1, 4], 1)
     with simulated.nvml("s3000-mpc"):
         assert opened("1,0", monkeypatch) == ([1, 0], 0, 1)
