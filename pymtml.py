@@ -4574,6 +4574,18 @@ def _nvml_error_as(meaning, status):
     return error
 
 
+def _look_up_error(status):
+    """The NVMLError for the MTML status of a look-up of a device.
+
+    NVML documents no Timeout for these, and gpustat shows the other cards only if it is Unknown or GpuIsLost.
+    """
+    if status != MTML_ERROR_TIMEOUT:
+        return _nvml_error(status)
+    error = _nvml_error_as(MTML_ERROR_UNKNOWN, status)
+    error.detail = "the driver timed out"
+    return error
+
+
 def _nvml_check(status, detail=None):
     """Raise the NVMLError for an MTML status other than success."""
     if status:
@@ -5284,7 +5296,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     nvmlDeviceGetMigDeviceHandleByIndex or by UUID.
 
     Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument for an index that no card has, TypeError for
-    anything but an integer; the error of C for a card that is lost.
+    anything but an integer; the error of C for a card that cannot be opened, NVMLError_Unknown for its timeout.
     MTML: mtmlLibraryInitDeviceByIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice.
     """
     if type(index) is not int:
@@ -5296,7 +5308,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
     if status:
-        raise _nvml_error(status)
+        raise _look_up_error(status)
     return device or _device_from(_nvml_check, cell[0])
 
 
@@ -5408,8 +5420,10 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
         status = _library_status("mtmlLibraryInitDeviceByUuid", _bytes(spelling), cell)
         if status not in (MTML_ERROR_NOT_FOUND, MTML_ERROR_INVALID_ARGUMENT):
             break
+    if status == MTML_ERROR_INVALID_ARGUMENT:
+        raise _nvml_error_as(MTML_ERROR_NOT_FOUND, status)
     if status:
-        raise _nvml_error_as(MTML_ERROR_NOT_FOUND if status == MTML_ERROR_INVALID_ARGUMENT else status, status)
+        raise _look_up_error(status)
     uuid = text.lower() if _identifies(text) else None
     return _sole_owner(_device_from(_nvml_check, cell[0]), "UUID", _uuid_of, _uuid_read, uuid)
 
@@ -5453,9 +5467,10 @@ def _sole_owner(device, what, tell, read, identity):
         raise _nvml_error(MTML_ERROR_NOT_FOUND, "the driver returned a device that has another %s" % what)
     life = _require_initialized()
     if what not in life.cards.compared and not (_unreadable() or any(map(_query_of, _other_threads()))):
-        life.cards.compared.add(what)
-        cell = _Pointer()
-        for position in range(_device_count()):
+        cell, count = _Pointer(), _UInt()
+        if not _library_status("mtmlLibraryCountDevice", count):
+            life.cards.compared.add(what)
+        for position in range(min(count[0], _DEVICES_MAX)):
             if not _library_status("mtmlLibraryInitDeviceByIndex", position, cell) and cell[0]:
                 _told(_nvmlDeviceGetUUID if what == "UUID" else _nvmlDeviceGetPciInfo, _device_at(cell[0]))
     owners = [one for one in list(life.devices.values()) if read(one) == identity]
@@ -5546,7 +5561,9 @@ def _required_address(text):
 def _device_by_address(address):
     """Handle of the device that C finds at a PCI address."""
     cell = _Pointer()
-    _nvml_check(_library_status("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell))
+    status = _library_status("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell)
+    if status:
+        raise _look_up_error(status)
     return _device_from(_nvml_check, cell[0])
 
 

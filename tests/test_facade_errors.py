@@ -14,11 +14,12 @@ import simulated
 import pymtml as nvml
 
 
-@pytest.mark.parametrize("name, error", [("TIMEOUT", "Timeout"), ("UNKNOWN", "Unknown"), ("NOT_FOUND", "NotFound")])
+@pytest.mark.parametrize("name, error", [("TIMEOUT", "Unknown"), ("UNKNOWN", "Unknown"), ("NOT_FOUND", "NotFound")])
 def test_status_of_cards_not_looked_at_before(name, error, device):
     """The fourth card is found behind ones that fail as it does, and its own failure is what counts."""
     simulated.set_faults("mtmlLibraryInitDeviceByIndex=" + name)
-    pytest.raises(getattr(nvml, "NVMLError_" + error), nvml.nvmlDeviceGetHandleByIndex, 3)
+    raised = pytest.raises(getattr(nvml, "NVMLError_" + error), nvml.nvmlDeviceGetHandleByIndex, 3)
+    assert raised.value.mtml_code == getattr(nvml, "MTML_ERROR_" + name)
 
 
 @pytest.mark.parametrize("name", ["NOT_FOUND", "INVALID_ARGUMENT"])
@@ -55,7 +56,8 @@ def test_uuid_that_a_library_takes_in_lower_case_only(device):
         simulated.set_faults("mtmlLibraryInitDeviceByUuid=%s@0x1" % name)
         assert nvml.nvmlDeviceGetHandleByUUID(uuid.upper()) is device
     simulated.set_faults("mtmlLibraryInitDeviceByUuid=TIMEOUT@0x1")
-    pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlDeviceGetHandleByUUID, uuid.upper())
+    error = pytest.raises(nvml.NVMLError_Unknown, nvml.nvmlDeviceGetHandleByUUID, uuid.upper())
+    assert str(error.value) == "Unknown Error: the driver timed out"
 
 
 def test_uuid_ends_where_its_text_does(device):

@@ -6,7 +6,7 @@ A series without an answer is absent: none is NaN, and none repeats an old value
 import pymtml
 from pymtml_cli.common.text import fit, safe
 from pymtml_cli.readings import driver_files
-from pymtml_cli.readings.devices import Implausible, Unknown, ask, then, uuid_of
+from pymtml_cli.readings.devices import Implausible, Unknown, ask, cause, then, uuid_of
 from pymtml_cli.readings.table import READINGS, SERIES, fan, mostly_implausible, ratio, value_of
 
 OF_MACHINE, OF_CARD = "mthreads_", "mthreads_gpu_"
@@ -147,7 +147,7 @@ IMPLAUSIBLE = "implausible"  # the code of an impossible number
 
 def code_name(error):
     """The label `code` of query_errors_total for an error (str): the name of its class, or its number."""
-    return type(error).__name__.partition("_")[2] or str(error.value)
+    return type(cause(error)).__name__.partition("_")[2] or str(error.value)
 
 
 class Answers:

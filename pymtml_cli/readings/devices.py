@@ -37,7 +37,7 @@ class Unknown:
     @property
     def reason(self):
         """The error in the words of NVML, such as "GPU is lost"."""
-        error = self.error
+        error = cause(self.error)
         of_mtml = isinstance(error, pymtml._MTMLTexts)  # whose codes are MTML's
         return safe(error if of_mtml else pymtml.nvmlErrorString(error.value))
 
@@ -61,6 +61,12 @@ class Implausible(Unknown):
 
     def __str__(self):
         return pymtml.nvmlErrorString(self.error.value)
+
+
+def cause(error):
+    """The error that a failure is named after: a look-up that timed out is a Timeout."""
+    by_look_up = isinstance(error, pymtml.NVMLError_Unknown) and error.mtml_code == pymtml.MTML_ERROR_TIMEOUT
+    return pymtml.NVMLError(pymtml.NVML_ERROR_TIMEOUT) if by_look_up else error
 
 
 def unreported(*_):

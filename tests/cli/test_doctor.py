@@ -136,7 +136,7 @@ def test_visible_devices_are_explained(monkeypatch, visible, words):
 def test_visible_devices_that_do_not_answer(monkeypatch):
     monkeypatch.setenv("MUSA_VISIBLE_DEVICES", simulated.device_keys("s5000x8", 1)["uuid"])
     _, found = findings(profile="s5000x8", faults="mtmlLibraryInitDeviceByUuid=TIMEOUT")
-    text = "MUSA_VISIBLE_DEVICES=%s: the cards that it names do not answer: Timeout"
+    text = "MUSA_VISIBLE_DEVICES=%s: the cards that it names do not answer: Unknown Error: the driver timed out"
     assert ("WARNING", text % os.environ["MUSA_VISIBLE_DEVICES"], None) in found["variable"]
 
 

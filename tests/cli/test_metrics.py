@@ -212,8 +212,9 @@ def test_errors_that_the_kernel_counts(page, tmp_path, monkeypatch):
         assert said[1:] == [fatal] + more
 
 
-def test_a_card_that_does_not_answer_is_asked_three_questions(page):
-    found = page(set="3.lost=TIMEOUT")
+@pytest.mark.parametrize("how", [{"set": "3.lost=TIMEOUT"}, {"faults": "3.mtmlLibraryInitDeviceByIndex=TIMEOUT"}])
+def test_a_card_that_does_not_answer_is_asked_three_questions(page, how):
+    found = page(**how)
     failed = [
         (labels["gpu"], labels["query"], labels["code"]) for labels, _ in found["mthreads_gpu_query_errors_total"]
     ]
