@@ -116,8 +116,8 @@ def _row(one, card):
 def copied(path):
     """(XIDs, number of records not understood) of a file that was copied from the driver; raises CommandError."""
     try:
-        size = os.stat(path).st_size if os.path.isfile(path) else 0
-        if not 0 < size <= LONGEST_FILE:  # the driver's own file, too, has no size
+        size = os.stat(path).st_size
+        if not (os.path.isfile(path) and 0 < size <= LONGEST_FILE):  # the driver's own file, too, has no size
             raise ValueError(
                 "not a file of 1 to %d bytes; without --file this machine's records are read" % LONGEST_FILE
             )

@@ -167,8 +167,9 @@ def test_copies(tmp_path):
         result = invoke("xid", "--file", str(path))
         assert result.status == 2 and words in result.stderr and result.stdout == ""
     os.mkfifo(str(tmp_path / "pipe"))
-    for name in ("/dev/zero", str(tmp_path / "pipe"), str(tmp_path / "none")):
-        assert invoke("xid", "--file", name).status == 2
+    for name, words in (("/dev/zero", "not a file of"), ("pipe", "not a file of"), ("none", "No such file")):
+        result = invoke("xid", "--file", str(tmp_path / name))
+        assert result.status == 2 and words in result.stderr
     assert invoke("xid", "--file", str(path), "-f").status == 2
     path.write_bytes(b"\7" * 4096)
     assert "16 records" in invoke("xid", "--file", str(path)).stderr
