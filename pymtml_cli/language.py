@@ -54,7 +54,6 @@ ANSWERED_BY = {
     "list-excluded-gpus": "smi.listing",
     "query": "smi.sections",
     "xml": "smi.xml_document",
-    "dtd": "smi.xml_document",
     "json": "hosts.json_document",
     "table": "smi.table",
     "modification": "smi.modify",
@@ -65,7 +64,7 @@ ANSWERED_BY.update(("help-query-" + kind, "smi.query") for kind in KINDS)
 # What may stand beside which question
 LOOPS = ("loop", "loop-ms", "count")
 BESIDE_QUERY = ("format", "id", "filename") + LOOPS
-BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "dtd", "display") + LOOPS
+BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "display") + LOOPS
 BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning", "force")
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning", "force"}
 BESIDE_TABLE = ("id", "filename", "watch", "compact", "columns") + LOOPS
@@ -73,19 +72,17 @@ BESIDE_TABLE = ("id", "filename", "watch", "compact", "columns") + LOOPS
 # The other questions, in the order in which they are looked for: (options that ask it, question, what may stand there)
 QUESTIONS = (
     (("query", "a"), "query", BESIDE_LOG),
-    (("dtd",), "dtd", ("dtd", "unit", "filename")),
     (MODIFYING, "modification", BESIDE_MODIFICATION),
     (("json",), "json", ("json", "id", "filename") + LOOPS),
 )
 _LOG = ". Specify -q/--query and %s"
-# What cannot stand together, in the order in which nvidia-smi looks for it: whether -q is there, which options are, one
-# that is not, and how it is refused
+# What cannot stand together, in the order in which nvidia-smi looks for it: whether -q is there, which options are, and
+# how it is refused
 NOT_TOGETHER = (
-    (True, {"xml-format", "display"}, "", ": --display/-d flags can not be combined with -x/--xml-format flags"),
-    (True, {"dtd"}, "xml-format", ": Specify -x/--xml-format with the -q/--query and --dtd flags to embed DTD"),
-    (False, {"unit"}, "dtd", _LOG % "-u/--unit to run a unit query"),
-    (False, {"xml-format"}, "dtd", _LOG % "-x/--xml-format to run an XML query"),
-    (False, {"display"}, "dtd", _LOG % "-d/--display to run a filtered query"),
+    (True, {"xml-format", "display"}, ": --display/-d flags can not be combined with -x/--xml-format flags"),
+    (False, {"unit"}, _LOG % "-u/--unit to run a unit query"),
+    (False, {"xml-format"}, _LOG % "-x/--xml-format to run an XML query"),
+    (False, {"display"}, _LOG % "-d/--display to run a filtered query"),
 )
 
 LOOP_SECONDS, WATCH_SECONDS = 5, 2
@@ -229,8 +226,10 @@ def parse(arguments):
             raise _error("is not recognized", raw, OTHER, "", hint)
     values = _values(parts)
     queried = "query" in names or "a" in names
-    for log, given, lacking, text in NOT_TOGETHER:
-        if log == queried and given <= set(names) and lacking not in names:
+    if "dtd" in names:
+        raise refuse("Option --dtd is not supported: the documents of -q -x have no declarations.\n")
+    for log, given, text in NOT_TOGETHER:
+        if log == queried and given <= set(names):
             theirs = "Invalid combination of input arguments" + text
             theirs += ".\n" if log else ".  Please run '%s -h' for help.\n\n" % called()
             raise refuse(theirs, hint=see_help(), ours="options that do not go together" + text)

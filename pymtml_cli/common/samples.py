@@ -48,11 +48,10 @@ class Output:
         self._file.flush()
 
 
-def repeat(machine, seconds, wakeup=None, count=0):
+def repeat(machine, seconds, count=0):
     """The moments of ``count`` samples, one each ``seconds``: whether it is the first (iterator).
 
-    0 is as many as there may be until somebody interrupts; without seconds it is one. ``wakeup`` is a file descriptor
-    that calls for a sample at once when it can be read.
+    0 is as many as there may be until somebody interrupts; without seconds it is one.
     """
     if seconds is not None:  # it may run for days: its shutdowns reach C, so that cards may come and go
         os.environ.setdefault("PYMTML_KEEP_LIBRARY", "0")
@@ -61,18 +60,7 @@ def repeat(machine, seconds, wakeup=None, count=0):
     while seconds is not None and taken != count:
         due = max(due + seconds, time.monotonic())
         machine.expect(False)
-        _wait(due, wakeup)
+        time.sleep(max(0, due - time.monotonic()))
         machine.next_sample()
         yield False
         taken += 1
-
-
-def _wait(due, wakeup):
-    seconds = max(0, due - time.monotonic())
-    if wakeup is None:
-        time.sleep(seconds)
-        return
-    import select
-
-    if select.select([wakeup], [], [], seconds)[0]:
-        os.read(wakeup, 1024)

@@ -24,7 +24,8 @@ for _name, _rows in layout.tables("smi/refused.txt").items():
             REFUSED[_name].append([_first[2:], *_rest])
         else:
             REFUSED[_name][-1][-1] += "\n" + _first[3:]
-WITHOUT_OPTION = ("base-clocks", "daemon", "fbcsessions", "replay")  # which then do something else than print help
+# Which do something else than print help if there is no option
+WITHOUT_OPTION = ("base-clocks", "daemon", "encodersessions", "fbcsessions", "replay")
 MOST = {"0|1": 1, "NUMBER": 1 << 31}  # greatest values, by the words that stand for them
 
 

@@ -6,16 +6,16 @@ What is hot or full is marked. Anywhere else it has its full 91 columns and no c
 
 import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
-from pymtml_cli.common.samples import Output, repeat
+from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import fit, left, tail
 from pymtml_cli.common.text import width as text_width
-from pymtml_cli.readings.devices import Machine, Unknown, ask, musa_version, shown_driver
+from pymtml_cli.readings.devices import Unknown, ask, musa_version, shown_driver
 from pymtml_cli.readings.processes import NONE_RUNNING, listed, remarks
 from pymtml_cli.readings.table import BY_NAME
 from pymtml_cli.smi import cells
 from pymtml_cli.smi.cells import short
 from pymtml_cli.smi.listing import profile
-from pymtml_cli.smi.lost import Opened, show
+from pymtml_cli.smi.lost import show
 
 FULL_WIDTH = 91
 COMPACT_WIDTH = 80  # terminals up to this width have a line for each card: module `compact`
@@ -176,31 +176,23 @@ def answer(options):
     With --watch it is drawn in place until somebody interrupts; into a file or a pipe, one table after the other.
     """
     with Output(options.get("filename")) as output:
-        if "watch" in options.values and output.is_terminal:
-            return _watch(options, output)
         screen = Screen(output, options.get("compact"))
-        return show(options, output, screen.text)
+        if "watch" not in options.values or not output.is_terminal:
+            return show(options, output, screen.text)
+        from _signal import SIG_DFL, SIGINT, default_int_handler, getsignal, signal
+
+        if getsignal(SIGINT) is default_int_handler:  # which would run only when C returns, and a driver may hang
+            signal(SIGINT, SIG_DFL)
+        return show(options, output, lambda machine, opened: _in_place(screen.text(machine, opened)))
 
 
-def _watch(options, output):
-    """Draw the table in place; only a signal ends it."""
-    from pymtml_cli.smi.terminal import OtherScreen
-
-    screen = Screen(output, options.get("compact"))
-    with OtherScreen(output) as other, Machine() as machine:
-        opened = Opened(machine.chosen(options.get("id")))
-        for _ in repeat(machine, options.seconds, other.wakeup, options.count):
-            other.draw(_in_place(screen, machine, opened))
-    return opened.status
-
-
-def _in_place(screen, machine, opened):
+def _in_place(text):
     """What redraws the terminal: as many lines as it has, each cleared to its end."""
     import shutil
 
     rows = shutil.get_terminal_size((FULL_WIDTH, 24)).lines
-    lines = screen.text(machine, opened).splitlines()
+    lines = text.splitlines()
     if len(lines) >= rows:
         shown = max(0, rows - 2)
         lines = lines[:shown] + ["... %d more lines" % (len(lines) - shown)]
-    return "\x1b[H" + "\x1b[K\r\n".join(lines) + "\x1b[J"
+    return "\x1b[H" + "".join(line + "\x1b[K\n" for line in lines) + "\x1b[J"

@@ -7,7 +7,7 @@ import pymtml
 from pymtml_cli.common.errors import NVIDIA_SMI, called
 from pymtml_cli.common.samples import Output
 from pymtml_cli.common.text import xml
-from pymtml_cli.readings.devices import Device, Moment, Unknown, musa_version, shown_driver, unreported
+from pymtml_cli.readings.devices import Unknown, musa_version, shown_driver
 from pymtml_cli.readings.processes import processes, unseen, unseen_text
 from pymtml_cli.readings.table import address, value_of
 from pymtml_cli.smi.lost import show
@@ -17,63 +17,10 @@ DOCTYPE = '<!DOCTYPE nvidia_smi_log SYSTEM "nvsmi_%s_v13.dtd">'
 
 
 def answer(options):
-    """Print the answer to -q -x, a whole document for each sample, or to --dtd (exit status)."""
-    kind, write = ("unit", _units) if options.get("unit") else ("device", _gpus)
-    any_machine = write(Nobody(), Nobody().cards) if options.get("dtd") else ""
-
-    def document(machine, opened):
-        text = write(machine, opened.cards)
-        declared = "<!DOCTYPE nvidia_smi_log [\n%s]>" % declarations(kind, [any_machine, text]) if any_machine else ""
-        return text.replace(DOCTYPE % kind, declared, 1) if declared else text
-
+    """Print the answer to -q -x, a whole document for each sample (exit status)."""
+    write = _units if options.get("unit") else _gpus
     with Output(options.get("filename")) as output:
-        if options.question != "dtd":
-            return show(options, output, document, aside=True)
-        output.write(declarations(kind, [any_machine]))
-    return 0
-
-
-# Elements that not every machine has
-RARE = {
-    "processes": ("process_info",),
-    "process_info": tuple(tag for _, _, tag, _ in OF_PROCESS),
-    "retired_pagelist": ("retired_page",),
-    "retired_page": ("retired_page_address",),
-    "gpu": ("voltage",),
-    "voltage": ("graphics_volt",),
-}
-
-
-def declarations(kind, documents):
-    """The DTD of a kind that these documents fit, and those of other machines."""
-    from xml.etree.ElementTree import fromstring
-
-    children, attributes = {}, {}
-    for document in documents:
-        for element in fromstring(document).iter():
-            children.setdefault(element.tag, []).extend(child.tag for child in element)
-            attributes.setdefault(element.tag, set()).update(element.attrib)
-    if kind == "device":
-        for tag, below in RARE.items():
-            children.setdefault(tag, []).extend(below)
-            for child in below:
-                children.setdefault(child, [])
-    lines = ["<!-- nvsmi_%s_v13.dtd -->" % kind]
-    for tag, below in children.items():
-        content = " | ".join(["#PCDATA"] + sorted(set(below), key=below.index))
-        lines.append("<!ELEMENT %s (%s)%s>" % (tag, content, "*" if below else ""))
-        lines += ["<!ATTLIST %s %s CDATA #REQUIRED>" % (tag, name) for name in sorted(attributes.get(tag, ()))]
-    return "\n".join(lines) + "\n"
-
-
-class Nobody:
-    """A machine whose card and instance report nothing: what documents of all machines have."""
-
-    def __init__(self):
-        self.time, self.driver_version = Moment(), unreported()
-        card = Device(self, unreported(), 0)
-        card.instances = [Device(self, unreported(), 0, card)]
-        self.cards = [card]
+        return show(options, output, lambda machine, opened: write(machine, opened.cards), aside=True)
 
 
 # An element is (tag, text), or (tag, list of the elements in it); what stands between elements is (None, text).

@@ -37,10 +37,9 @@ from pymtml_cli.readings import processes, topology, users
 from pymtml_cli.readings.devices import Machine, Moment, Unknown
 from pymtml_cli.readings.processes import compute_processes
 from pymtml_cli.readings.table import READINGS, SERIES
-from pymtml_cli.smi import cells, encodersessions, modify, scroll, table
+from pymtml_cli.smi import cells, modify, scroll, table
 from pymtml_cli.smi.lost import Opened
 from pymtml_cli.smi.query import FIELDS, QUERIES
-from pymtml_cli.smi.terminal import OtherScreen
 from pymtml_cli.subcommands import LISTED, SUBCOMMANDS, Subcommand
 
 BY_NAME = {name: field for field in FIELDS for name in field[0]}

@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 import pytest
 import simulated
 from command import invoke
-from inside import FIELDS, answers, encodersessions
+from inside import FIELDS, answers
 
 CARD = 3
 # Type of C: what cannot be in it
@@ -178,16 +178,14 @@ def test_more_displays_than_there_can_be(monkeypatch):
 
 
 @pytest.mark.parametrize("what", ["ones", "sign"])
-def test_links_sessions_and_virtual_devices(what, monkeypatch):
-    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds: [True])
+def test_links_sessions_and_virtual_devices(what):
     with simulated.machine("s5000x8", set="%d.mtlink_bandwidth=%d" % (CARD, UNSIGNED[what])):
         for arguments in (["mtlink", "-s"], ["nvlink", "-s"]):
             shown = invoke(*arguments + ["-i", str(CARD), "-l", "0"]).lines[1]
             assert "Unknown Error" in shown and str(UNSIGNED[what]) not in shown
     session = "id=1 pid=7 width=1920 height=1080 fps=%d latency=%d codec=AVC state=ACTIVE" % (2 * (UNSIGNED[what],))
     with simulated.machine("s80", set="0.encoder_sessions=" + session):
-        first = invoke("encodersessions", "-i", "0").lines[2].split()
-    assert (first[1:3], first[4:]) == (["1", "7"], ["1920", "1080", "-", "-"])
+        assert "Average FPS                                    : Unknown Error" in invoke("-q").stdout
     with simulated.machine("s3000-vgpu-host", set="0.virt.0.memory_used=%d" % WIDE[what]):
         lines = invoke("vgpu", "-q").lines
     first = [line.split(": ")[1] for line in lines if line.strip().startswith(("Used", "Free"))][:2]

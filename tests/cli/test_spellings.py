@@ -83,8 +83,7 @@ BESIDE = [
     ("--query-gpu=name", "query", EVERYWHERE + " format"),
     ("--query-compute-apps=pid", "query", EVERYWHERE + " format"),
     ("-q", "sections", EVERYWHERE + " a unit xml-format display"),
-    ("-q -x", "xml_document", EVERYWHERE + " a dtd unit"),
-    ("--dtd", "xml_document", "filename unit"),
+    ("-q -x", "xml_document", EVERYWHERE + " a unit"),
     ("-q -d ECC", "sections", EVERYWHERE + " a unit"),
     ("--json", "json_document", EVERYWHERE),
     (

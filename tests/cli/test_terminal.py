@@ -1,7 +1,6 @@
 """The command on a terminal, on a closed pipe, and when somebody presses Ctrl-C."""
 
 import fcntl
-import io
 import os
 import pty
 import re
@@ -16,9 +15,7 @@ import time
 import pytest
 import simulated
 from command import COMMAND, command_environment, run_command
-from inside import OtherScreen
 from mtml_simulator import driver_files
-from simulated import run_python
 
 
 class Terminal:
@@ -207,146 +204,32 @@ def test_a_wide_terminal_gives_its_columns_to_names_of_processes(columns, tmp_pa
     assert {len(line) for line in lines[:start]} == {91} and len({len(line) for line in lines[start:]}) == 1
 
 
-def test_watch_draws_in_place_until_interrupted():
-    terminal = Terminal("--watch", "0.2", "-i", "1", name="s3000x2")
+@pytest.mark.parametrize("hung", [False, True])
+def test_watch_draws_in_place_until_interrupted(hung, tmp_path):
+    """Also while the driver hangs: Python's own handler would run when C returns."""
+    control = tmp_path / "control"
+    control.write_text("profile = s3000x2+frozen\n")
+    terminal = Terminal("--watch", "0.1", "-i", "1", name="s3000x2", control=str(control))
     terminal.read_until(lambda text: text.count("\x1b[H") >= 3)
+    if hung:
+        control.write_text("profile = s3000x2+frozen\nmachine.latency_ns = 100000000000\n")
+        terminal.read_until_silent(0.8)
     os.kill(terminal.process.pid, signal.SIGINT)
     status, text = terminal.finish()
     assert status == -signal.SIGINT
-    assert text.startswith("\x1b[?1049h\x1b[?25l") and text.endswith("\x1b[?25h\x1b[?1049l")
+    assert text.startswith("\x1b[H") and text.endswith("\x1b[K\n\x1b[J")
     assert "Traceback" not in text and "\n\n\x1b" not in plain(text)
     assert "AF:00.0" in text and "3B:00.0" not in text  # of the cards that -i names
 
 
-GIVEN_BACK = "\x1b[?25h\x1b[?1049l"
-
-
-@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"])
-@pytest.mark.parametrize("hung", [False, True])
-def test_watch_gives_the_terminal_back(name, hung, tmp_path):
-    """Also while the driver hangs: Python's own handlers run when C returns."""
-    control = tmp_path / "control"
-    control.write_text("profile = s3000x2+frozen\n")
-    how = {"preexec_fn": lambda: (os.setsid(), signal.signal(getattr(signal, name), signal.SIG_DFL))}
-    terminal = Terminal("--watch", "0.1", name="s3000x2", control=str(control), how=how)
-    terminal.read_until(lambda text: text.count("\x1b[H") >= 2)
-    if hung:
-        control.write_text("profile = s3000x2+frozen\nmachine.latency_ns = 100000000000\n")
-        terminal.read_until_silent(0.8)
-    os.kill(terminal.process.pid, getattr(signal, name))
-    status, text = terminal.finish()
-    assert status == -getattr(signal, name)
-    assert text.endswith(GIVEN_BACK) and text.count(GIVEN_BACK) == 1 and "Traceback" not in text
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-@pytest.mark.parametrize("full", [True, False])
-def test_watch_ends_on_a_terminal_that_takes_nothing(full):
-    """It is full, in the middle of a drawing; or stopped by Ctrl-S, between two drawings."""
-    terminal = Terminal("--watch", "0.01" if full else "60", name="s3000x2")
-    if full:
-        with open("/proc/%d/fd/1" % terminal.process.pid, "wb", 0) as slave:
-            while select.select((), [slave], (), 0.5)[1]:
-                time.sleep(0.1)
-    else:
-        terminal.read_until(lambda text: text.endswith("\x1b[J"))
-        os.write(terminal.fd, b"\x13")
-    os.kill(terminal.process.pid, signal.SIGTERM)
-    assert terminal.process.wait(20) == -signal.SIGTERM
-    os.close(terminal.fd)
-
-
-def state(pid):
-    with open("/proc/%d/stat" % pid) as file:
-        return file.read().rpartition(")")[2].split()[0]
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_watch_gives_the_terminal_back_while_it_is_stopped():
-    # In a group of its own, whose parent is in this session: only there the kernel stops a process by Ctrl-Z
-    terminal = Terminal("--watch", "0.1", name="s3000x2", how={"preexec_fn": os.setpgrp})
-    terminal.read_until(lambda text: text.count("\x1b[H") >= 2)
-    for times in (1, 2):
-        os.kill(terminal.process.pid, signal.SIGTSTP)
-        terminal.read_until(lambda text: text.endswith(GIVEN_BACK))
-        deadline = time.monotonic() + 20
-        while state(terminal.process.pid) != "T":
-            assert time.monotonic() < deadline
-            time.sleep(0.02)
-        os.kill(terminal.process.pid, signal.SIGCONT)
-        terminal.read_until(
-            lambda text: re.search(r"\x1b\[\?1049h\x1b\[\?25l\x1b\[H[^\x1b]", text.split(GIVEN_BACK)[-1])
-        )
-        assert terminal.text.count(GIVEN_BACK) == times
-    os.kill(terminal.process.pid, signal.SIGTERM)
-    status, text = terminal.finish()
-    assert status == -signal.SIGTERM and text.endswith(GIVEN_BACK)
-
-
-def test_watch_that_ignores_a_signal_goes_on():
-    ignore = {"preexec_fn": lambda: (os.setsid(), signal.signal(signal.SIGHUP, signal.SIG_IGN))}
-    terminal = Terminal("--watch", "0.1", name="s3000x2", how=ignore)
-    terminal.read_until(lambda text: text.count("\x1b[H") >= 2)
-    os.kill(terminal.process.pid, signal.SIGHUP)
-    before = terminal.text.count("\x1b[H")
-    terminal.read_until(lambda text: text.count("\x1b[H") >= before + 2)
-    assert GIVEN_BACK not in terminal.text
-    os.kill(terminal.process.pid, signal.SIGTERM)
-    assert terminal.finish()[0] == -signal.SIGTERM
-
-
-SCREEN = """
-import signal, sys
-from %s import OtherScreen
-
-def state():
-    return sorted(signal.pthread_sigmask(signal.SIG_BLOCK, ())), signal.getsignal(signal.SIGINT)
-
-ending = sorted((signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGTSTP))
-for number in ending:  # whatever those who started the tests ignore
-    signal.signal(number, signal.SIG_DFL)
-signal.signal(signal.SIGINT, signal.default_int_handler)
-before, during = state(), None
-with OtherScreen(sys.stdout) as screen:
-    during = state()
-    screen.draw("one,")
-    screen.draw("two")
-print(before == state() == ([], signal.default_int_handler), during == (ending, signal.SIG_DFL))
-""" % OtherScreen.__module__
-
-
-def test_the_other_screen_leaves_everything_as_it_was():
-    """Where a program ends for another reason than a signal."""
-    result = run_python(SCREEN)
-    assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout == "\x1b[?1049h\x1b[?25lone,two" + GIVEN_BACK + "True True\n"
-
-
-def test_the_other_screen_where_no_signal_can_be_blocked(monkeypatch):
-    """Windows: it is given back when the command ends."""
-    monkeypatch.delattr(signal, "pthread_sigmask")
-    output, before = io.StringIO(), signal.getsignal(signal.SIGINT)
-    with OtherScreen(output) as screen:
-        assert screen.wakeup is None and output.getvalue() == ""
-        screen.draw("text")
-        assert signal.getsignal(signal.SIGINT) == before
-    assert output.getvalue() == "\x1b[?1049h\x1b[?25ltext" + GIVEN_BACK
-
-
-def test_watch_without_cards_never_takes_the_terminal():
-    status, text = Terminal("--watch", name="empty").finish()
-    assert status == 6 and "\x1b[?1049h" not in text and "no devices were found" in text
-
-
 def test_watch_follows_the_size_of_the_terminal():
-    terminal = Terminal("--watch", "60", name="s3000x2")
+    terminal = Terminal("--watch", "0.2", name="s3000x2")
     terminal.read_until(lambda text: text.count("\x1b[H") == 1 and text.endswith("\x1b[J"))
     assert any(len(line) == 91 for line in plain(terminal.text).replace("\x1b[K", "").splitlines())
     terminal.resize(40, 6)
-    os.kill(terminal.process.pid, signal.SIGWINCH)  # as the kernel does for the foreground group
-    terminal.read_until(lambda text: text.count("\x1b[H") == 2 and text.endswith("\x1b[J"))
-    screen = plain(terminal.text).split("\x1b[H")[2].replace("\x1b[K", "").replace("\x1b[J", "").splitlines()
-    assert len(screen) <= 6 and max(len(line) for line in screen) <= 40
+    terminal.read_until(lambda text: text.count("\x1b[H") == 3 and text.endswith("\x1b[J"))
+    screen = plain(terminal.text).split("\x1b[H")[3].replace("\x1b[K", "").replace("\x1b[J", "").splitlines()
+    assert len(screen) < 6 and max(len(line) for line in screen) <= 40
     assert screen[-1].startswith("... ") and screen[-1].endswith(" more lines")
     os.kill(terminal.process.pid, signal.SIGINT)
     assert terminal.finish()[0] == -signal.SIGINT

@@ -10,7 +10,7 @@ import pytest
 import simulated
 from command import invoke, process_tree
 from expected import surroundings
-from inside import Opened, answers, devices, doctor, encodersessions, language, samples, scroll, table
+from inside import Opened, answers, devices, doctor, language, samples, scroll, table
 
 import pymtml
 
@@ -175,35 +175,6 @@ def test_a_compute_mode_is_cut_to_its_column(monkeypatch):
     answers(monkeypatch, "nvmlDeviceGetComputeMode", lambda device: pymtml.NVML_COMPUTEMODE_EXCLUSIVE_PROCESS)
     with simulated.machine(DISTINCT):
         assert invoke().lines[9].endswith("|     61%Exclusive_... |")
-
-
-def test_encoder_sessions(monkeypatch):
-    """A head above each ten lines; the seconds of -l lie between samples."""
-    waited = []
-    four = (True, False, False, False)
-    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds: waited.append(seconds) or four)
-    with simulated.machine(DISTINCT):
-        result = invoke("encodersessions", "-l", "7")
-    head = [
-        "# GPU Session    Process   Codec       H       V Average     Average",
-        "# Idx      Id         Id    Type     Res     Res     FPS Latency(us)",
-    ]
-    sample = [
-        "    0       0       5001   H.264    1920    1080      59        1500",
-        "    0       2       5002    HEVC    1280     720      27        2500",
-        "    1       -          -       -       -       -       -           -",
-    ]
-    assert (result.status, result.lines) == (0, head + 3 * sample + sample[:1] + head + sample[1:])
-    assert waited == [7]
-
-
-def test_codecs_of_encoder_sessions(monkeypatch):
-    monkeypatch.setattr(encodersessions, "repeat", lambda machine, seconds: [True])
-    form = "id=%d pid=1 width=2 height=3 fps=4 bitrate=5 latency=6 codec=%s state=ACTIVE"
-    sessions = ", ".join(form % pair for pair in enumerate(("AV1", "HEVC", "AVC", "VP9")))
-    with simulated.machine(DISTINCT, set="0.encoder_sessions=" + sessions):
-        lines = invoke("encodersessions", "-i", "0").lines
-    assert [line.split()[3] for line in lines[2:]] == ["AV1", "HEVC", "H.264", "-"]
 
 
 @pytest.mark.parametrize("code, version", [(4030, "4.3"), (5000, "5.0"), (12040, "12.4"), (12990, "12.99")])
