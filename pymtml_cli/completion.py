@@ -16,7 +16,6 @@ from pymtml_cli.smi.query import FORMATS, QUERIES
 from pymtml_cli.subcommands import SUBCOMMANDS
 
 SHELLS = ("bash", "zsh", "fish")
-OPTIONS = {"-h, --help": None}  # of this subcommand
 FILES = ("filename", "-f")  # options whose value is a file; argparse says so itself
 # Values of options, by the words that stand for them: what they may be, and whether several with commas
 VALUES = {"DT": (("D", "T", "DT"), False), "WORDS": (("csv", "nounit", "noheader"), True)}
@@ -48,8 +47,7 @@ def _of_subcommand(name):
     module, found = importlib.import_module("pymtml_cli." + SUBCOMMANDS[name].module), []
     if hasattr(module, "parser"):
         return _of_parser(module.parser())
-    table = module.OPTIONS[name] if SUBCOMMANDS[name].shared else module.OPTIONS
-    named = [line for line, text in known(table).items() if text is not None or "--help" in line]
+    named = [line for line, text in known(name).items() if text is not None or "--help" in line]
     for spellings, value in spelled(named):
         words, commas = VALUES.get(value, (tuple(value.split("|")) if "|" in value else (), False))
         is_file = bool(value) and spellings[0] in FILES

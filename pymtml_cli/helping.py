@@ -1,18 +1,19 @@
 """The help of subcommands, in one form: what argparse reads, and nvidia-smi's spellings."""
 
 from pymtml_cli.common.errors import called, worded
-from pymtml_cli.common.options import known
+from pymtml_cli.common.options import CARDS, JSON, known
 from pymtml_cli.subcommands import SUBCOMMANDS
 
 COLUMNS, MOST_LEFT = 80, 26  # of help, and of what stands at its left
 
 
-def usage(command, table, last=(), arguments="[OPTION]...", **words):
+def usage(command, last=(), arguments="[OPTION]...", **words):
     """The text of --help; some options, named by their first spelling, come last. ``words`` stand in the texts."""
-    shown = [line for line, text in known(table).items() if text is not None]
-    shown.sort(key=lambda line: line.split(",")[0] in last)
-    rows = [(line, worded(table[line]).format(name=called(), **words)) for line in shown]
-    return page("%s %s %s" % (called(), command, arguments), worded(SUBCOMMANDS[command].help), rows)
+    shown = [(line, text) for line, text in known(command).items() if text is not None]
+    shown.sort(key=lambda row: row[0].split(",")[0] in last)
+    words.update(name=called(), cards=CARDS, json=JSON)
+    lines = [(line, worded(text).format(**words)) for line, text in shown]
+    return page("%s %s %s" % (called(), command, arguments), worded(SUBCOMMANDS[command].help), lines)
 
 
 def page(form, about, rows, below=""):

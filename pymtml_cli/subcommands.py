@@ -9,8 +9,8 @@ and a line in SUBCOMMANDS. Whatever is no subcommand is nvidia-smi's language: m
 class Subcommand:
     """A subcommand: its module, and its line in --help.
 
-    The module has a table OPTIONS, or a function `parser` if argparse reads them. One that several subcommands have in
-    common, ``shared``, has a table of such tables, and its run takes the name as well.
+    The module has a function `parser`, or its options are in smi/options.txt, which argparse would read otherwise. The
+    run of one that several subcommands have in common, ``shared``, takes the name as well.
     """
 
     __slots__ = ("module", "help", "shared")

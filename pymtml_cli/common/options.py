@@ -1,9 +1,6 @@
-"""Options of nvidia-smi's subcommands, which argparse would read otherwise: -p2p is one option, not three.
+"""Options of subcommands that argparse does not read: it would take -p2p for three. smi/options.txt has them all."""
 
-A table of options is {"-i, --id CARDS": what --help says}: the spellings, and a word if a value follows. Options
-that --help does not show have None.
-"""
-
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import BAD_ARGUMENT, NVIDIA_SMI, called, refuse, see_help
 
 OURS = ("--json", "--force")  # which nvidia-smi does not have
@@ -11,9 +8,25 @@ JSON = "one object, for programs (schema: docs/command.md)"
 CARDS = "only these: index, UUID or PCI address, separated by commas"
 
 
-def known(table):
-    """A table without the options that there are not under the command's name."""
-    return {line: text for line, text in table.items() if line not in OURS or called() != NVIDIA_SMI}
+def rows(command):
+    """(options of a subcommand {line: its help, or None}, what is printed for some: [[option, ...]])."""
+    tables = layout.tables("smi/options.txt")
+    options, answers = {}, []
+    for first, *rest in tables[command]:
+        if first.startswith("<< "):
+            options.update((line[0], line[1] if line[1:] else None) for line in tables[first[3:]])
+        elif first.startswith(">> "):
+            answers[-1][-1] += "\n" + first[3:]
+        elif first.startswith("> "):
+            answers.append([first[2:], *rest])
+        else:
+            options[first] = rest[0] if rest else None
+    return options, answers
+
+
+def known(command):
+    """The options of a subcommand that there are under the command's name {line: its help, or None}."""
+    return {line: text for line, text in rows(command)[0].items() if line not in OURS or called() != NVIDIA_SMI}
 
 
 def spelled(table):
@@ -26,12 +39,12 @@ def spelled(table):
     return found
 
 
-def parse(arguments, table, command):
+def parse(arguments, command):
     """Options of a subcommand by their first spelling (dict).
 
     Raises: CommandError in nvidia-smi's words.
     """
-    by_spelling = {spelling: (names[0], takes) for names, takes in spelled(known(table)) for spelling in names}
+    by_spelling = {spelling: (names[0], takes) for names, takes in spelled(known(command)) for spelling in names}
     values, rest = {}, list(arguments)
     while rest:
         raw = rest.pop(0)

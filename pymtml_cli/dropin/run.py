@@ -9,30 +9,10 @@ import sys
 from types import SimpleNamespace
 
 import pymtml_dropin
+from pymtml_cli.common import layout
 from pymtml_cli.common.files import put
 from pymtml_dropin import hook
 
-USAGE = """\
-usage: pymtml run [--nvidia-smi] PROGRAM [ARGUMENT ...]
-       pymtml run [--nvidia-smi] SCRIPT.py [ARGUMENT ...]
-       pymtml run [--nvidia-smi] -m MODULE [ARGUMENT ...]
-       pymtml run [--nvidia-smi] -c CODE [ARGUMENT ...]
-
-Run a program with pymtml in place of pynvml
-
-PROGRAM is looked for next to this Python first, then on PATH; this Python runs
-the other forms. The program and all that it starts use pymtml as pynvml, and in
-place of the copies of pynvml that some programs carry. PYMTML_DROPIN_MODULES
-names more such copies, PYMTML_DROPIN_EXCEPT programs and packages that are left
-alone.
-
-  --nvidia-smi  put pymtml's nvidia-smi first on PATH, for programs that run it.
-                A login shell, and a program that sets PATH anew or runs
-                /usr/bin/nvidia-smi, do not find it there, but they find the
-                link of `pymtml drop-in enable --nvidia-smi`
-"""
-
-OPTIONS = {"--nvidia-smi": "", "-m MODULE": "", "-c CODE": "", "-h, --help": ""}  # for the completion of shells
 MARK, MARK_FROM_END = b"MEI\014\013\012\013\016", 65536
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
 LONGEST_FIRST_LINE = 127  # of a script; Linux before 5.1 cuts longer ones
@@ -172,7 +152,7 @@ def run(arguments):
     """Become the program (exit status if that fails)."""
     options = parse(arguments)
     if options.help:
-        print(USAGE, end="")
+        print(layout.blocks("dropin/run.txt")["help"])
         return 0
     if options.error:
         return complain(options.error + "; see `pymtml run --help`", 2)

@@ -6,11 +6,6 @@ from pymtml_cli.readings.table import mebibytes, value_of
 from pymtml_cli.smi import scroll
 
 LONGEST_DELAY, DEFAULT = 600, "puc"
-OPTIONS = dict(
-    scroll.OPTIONS,
-    **{"--format WORDS": scroll.FORMAT, "--gpm-metrics NUMBERS": None, "--gpm-options d|m|dm|md": None},
-)
-
 TITLES = {
     "p": "power and temperature",
     "u": "utilization",
@@ -49,7 +44,7 @@ GROUPS = {letter: (title, [row[1:] for row in COLUMNS if row[0] == letter]) for 
 
 def run(arguments):
     """Scroll (exit status)."""
-    return scroll.run("dmon", arguments, OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY, _views)
+    return scroll.run("dmon", arguments, GROUPS, DEFAULT, LONGEST_DELAY, _views)
 
 
 def _views(settings, columns, options):

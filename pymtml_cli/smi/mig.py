@@ -10,7 +10,7 @@ import pymtml
 from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NO_SUCH_DEVICE, OTHER, CommandError, refuse, see_help, worded
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, JSON, parse
+from pymtml_cli.common.options import parse
 from pymtml_cli.common.text import left, safe
 from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, ask, failed_instances, status, then
@@ -19,27 +19,6 @@ from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.modify import exit_status, nvml_code, obstacle
 
 TEXTS = layout.blocks("smi/texts.txt")
-OPTIONS = {
-    "-h, --help": None,
-    "-i, --id CARDS": CARDS + " (default: all with MPC on; {name} -mig 1 -i CARD turns it on)",
-    "-gi, --gpu-instance-id NUMBERS": "only these instances",
-    "-ci, --compute-instance-id NUMBERS": None,
-    "-lgip, --list-gpu-instance-profiles": "sizes that an instance can have",
-    "-lgipp, --list-gpu-instance-possible-placements": "where they can be placed, which MTML does not tell",
-    "-lgi, --list-gpu-instances": "MPC instances",
-    "-lcip, --list-compute-instance-profiles": "compute instance profiles (one per GPU instance: all of it)",
-    "-lcipp, --list-compute-instance-possible-placements": None,
-    "-lci, --list-compute-instances": "compute instances of existing GPU instances",
-    "-cgi, --create-gpu-instance PROFILES": "divide cards into instances of these profiles, names or numbers "
-    "separated by commas, or by the name of a configuration; all instances change together",
-    "-C, --default-compute-instance": "with -cgi: accepted, as an instance needs none",
-    "-dgi, --destroy-gpu-instance": "make one instance of each card again",
-    "--json": JSON,
-    "--force": "with -cgi and -dgi: also if processes that use the card may be invisible",
-    "-cci, --create-compute-instance PROFILES": None,
-    "-dci, --destroy-compute-instance": None,
-}
-
 OFFERED = {
     "instance profiles": pymtml.mtmlDeviceGetSupportedMpcProfiles,
     "configurations": pymtml.mtmlDeviceGetSupportedMpcConfigurations,
@@ -49,10 +28,10 @@ NOT_SUPPORTED = pymtml.NVML_ERROR_NOT_SUPPORTED
 
 def run(arguments):
     """Answer (exit status)."""
-    options = parse(arguments, OPTIONS, "mig")
+    options = parse(arguments, "mig")
     actions = [name for name in _ACTIONS if name in options]
     if "-h" in options or not actions and "--json" not in options:
-        sys.stdout.write(usage("mig", OPTIONS, ("-i", "-gi"), "OPTION..."))
+        sys.stdout.write(usage("mig", ("-i", "-gi"), "OPTION..."))
         return 0
     changes = [name for name in actions if not name.startswith("-l")]
     if "--json" in options and changes:

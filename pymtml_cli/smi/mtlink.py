@@ -5,7 +5,7 @@ import sys
 import pymtml
 from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, worded
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, JSON, parse
+from pymtml_cli.common.options import parse, rows
 from pymtml_cli.common.text import safe
 from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, ask, status, then
@@ -13,52 +13,6 @@ from pymtml_cli.readings.documents import mtlink_object, of_cards, show
 from pymtml_cli.readings.table import value_of
 from pymtml_cli.smi import listing
 
-_OF_BOTH = {
-    "-s, --status": "state and speed of each link{remote}",
-    "-c, --capabilities": "whether links carry reads, writes and atomics between cards",
-    "-p, --pcibusid": "PCI address of the card at the other end",
-    "-R, --remotelinkinfo": "like -p, plus the remote link's number",
-    "-e, --errorcounters": "errors of each link, which MTML does not report",
-    "-i, --id CARDS": CARDS,
-    "-l, --link NUMBER": "only this link",
-    "--json": JSON,
-    "-h, --help": None,
-}
-# Of each of the two subcommands
-OPTIONS = {
-    "mtlink": _OF_BOTH,
-    "nvlink": dict(
-        _OF_BOTH,
-        **{
-            "-gt, --getthroughput d|r": "data of each link, which MTML does not count",
-            "-ec, --crcerrorcounters": None,
-            "-gLowPwrInfo, --getLowPowerInfo": None,
-            "-gBwMode, --getBandwidthMode": None,
-            "-gLWidth, --getLinkWidth": None,
-            "-cBridge, --checkBridge": None,
-            "-info, --info": None,
-            "-g, --getcounters": None,
-            "-gc, --getcontrol": None,
-            "-sc, --setcontrol VALUE": None,
-            "-r, --resetcounters": None,
-            "-re, --reseterrorcounters": None,
-            "-sLowPwrThres, --setLowPowerThreshold VALUE": None,
-            "-sBwMode, --setBandwidthMode VALUE": None,
-            "-sLWidth, --setLinkWidth VALUE": None,
-        },
-    ),
-}
-# What nvlink refuses; nvidia-smi 580 answers -gc so, the others are by analogy
-REFUSED = {
-    "-gc": "Warning: Getting counter control is deprecated!",
-    "-sc": "Warning: Setting counter control is deprecated!",
-    "-r": "Warning: Resetting counters is deprecated!",
-    "-g": "Warning: Getting counters using option -g is deprecated!",
-    "-re": "Resetting error counters is not supported.",
-    "-sLowPwrThres": "Setting NvLink Low Power Threshold is not supported.",
-    "-sBwMode": "Setting NvLink Bandwidth mode is not supported.",
-    "-sLWidth": "Setting NvLink Link Width is not supported.",
-}
 OF_LINK = {
     "-ec": (":\n\t\t Lane 0 ECC Correction Count: N/A\n",),
     "-gLowPwrInfo": (": Low Power Mode: N/A", ": Low Power Threshold: N/A\n"),
@@ -81,10 +35,10 @@ LAST_LINK = (1 << 32) - 1
 
 def run(arguments, command):
     """Answer as mtlink, or as nvlink in nvidia-smi's form (exit status)."""
-    options = parse(arguments, OPTIONS[command], command)
+    options = parse(arguments, command)
     if "-h" in options or not options:
         remote = ", and the card at its other end" if command == "mtlink" else ""
-        sys.stdout.write(usage(command, OPTIONS[command], remote=remote))
+        sys.stdout.write(usage(command, remote=remote))
         return 0
     if "--json" in options:
         return show(options.get("-i"), lambda machine, cards: of_cards(cards, _content))
@@ -97,10 +51,9 @@ def run(arguments, command):
         raise refuse('"%s" is not a kind of data: d or r.\n' % options["-gt"])
     with Machine() as machine:
         cards = machine.chosen(options.get("-i"))
-        refused = next((REFUSED[option] for option in options if option in REFUSED), None)
-        if refused is not None:
+        for _, code, refused in [row for row in rows(command)[1] if row[0] in options]:
             lines = listing.lines(cards[0])[:1] if cards and refused.startswith("Warning") else []
-            raise refuse("\n".join(lines + [refused, ""]), NOT_AVAILABLE, ours=refused)
+            raise refuse("\n".join(lines + [refused, ""]), int(code), ours=refused)
         if "-gBwMode" in options:
             sys.stdout.write("GPU NVLINK bandwidth mode: N/A\n")
             return status(cards)

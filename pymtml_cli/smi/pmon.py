@@ -2,7 +2,6 @@
 
 import os
 
-from pymtml_cli.common.options import JSON
 from pymtml_cli.common.text import head as head_of
 from pymtml_cli.common.text import left
 from pymtml_cli.readings.devices import Unknown
@@ -11,7 +10,6 @@ from pymtml_cli.readings.processes import processes, say_to_people, shares
 from pymtml_cli.readings.table import mebibytes
 from pymtml_cli.smi import scroll
 
-OPTIONS = dict(scroll.OPTIONS, **{"--json": JSON + ", each in a line"})
 LONGEST_DELAY, DEFAULT = 10, "u"
 NAME_WIDTH = 15
 
@@ -25,7 +23,7 @@ GROUPS = {
 
 def run(arguments):
     """Scroll (exit status)."""
-    return scroll.run("pmon", arguments, OPTIONS, GROUPS, DEFAULT, LONGEST_DELAY, _views, _documents())
+    return scroll.run("pmon", arguments, GROUPS, DEFAULT, LONGEST_DELAY, _views, _documents())
 
 
 def _documents():

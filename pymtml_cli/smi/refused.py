@@ -2,10 +2,9 @@
 
 import sys
 
-from pymtml_cli.common import layout
 from pymtml_cli.common.errors import NOT_AVAILABLE, refuse, see_help
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, parse, spelled
+from pymtml_cli.common.options import parse, rows, spelled
 from pymtml_cli.helping import usage
 from pymtml_cli.readings import devices
 from pymtml_cli.readings.devices import Machine, Unknown
@@ -13,17 +12,6 @@ from pymtml_cli.readings.table import value_of
 from pymtml_cli.smi import listing
 from pymtml_cli.smi.modify import DONE
 
-OPTIONS, REFUSED = {}, {}  # by subcommand
-for _name, _rows in layout.tables("smi/refused.txt").items():
-    OPTIONS[_name] = dict(row for row in _rows if not row[0].startswith(">"))
-    _cards = {"drain": {}, "prm": {"-i, --index, --id CARDS": CARDS}}.get(_name, {"-i, --id CARDS": CARDS})
-    OPTIONS[_name].update(_cards, **{"-h, --help": None})
-    REFUSED[_name] = []
-    for _first, *_rest in (row for row in _rows if row[0].startswith(">")):
-        if _rest:
-            REFUSED[_name].append([_first[2:], *_rest])
-        else:
-            REFUSED[_name][-1][-1] += "\n" + _first[3:]
 # Which do something else than print help if there is no option
 WITHOUT_OPTION = ("base-clocks", "daemon", "encodersessions", "fbcsessions", "replay")
 MOST = {"0|1": 1, "NUMBER": 1 << 31}  # greatest values, by the words that stand for them
@@ -31,19 +19,19 @@ MOST = {"0|1": 1, "NUMBER": 1 << 31}  # greatest values, by the words that stand
 
 def run(arguments, name):
     """Print what a subcommand shows for these cards (exit status)."""
-    chosen = parse(arguments, OPTIONS[name], name)
+    chosen, (options, answers) = parse(arguments, name), rows(name)
     if "-h" in chosen or not (set(chosen) - {"-i"} or name in WITHOUT_OPTION):
-        sys.stdout.write(usage(name, OPTIONS[name], ("-i",), "OPTION..."))
+        sys.stdout.write(usage(name, ("-i",), "OPTION..."))
         return 0
     if name == "drain" and "-p" not in chosen and "-d" not in chosen:
         raise refuse("Must specify -p with this option.\n", ours="-p must name a card")
-    words = {spellings[0]: word for spellings, word in spelled(OPTIONS[name])}
+    words = {spellings[0]: word for spellings, word in spelled(options)}
     for option, value in chosen.items():
         if words[option] in MOST and number(value, 0, MOST[words[option]]) is None:
             text = "Option %s is invalid for %s.\n" % (value, option)
             raise refuse(text, hint=see_help(name), ours="%s is no value of %s" % (value, option))
-    answer = next(row[1:] for row in REFUSED[name] if row[0] in ("any", *chosen))
-    given = next((text for line, text in OPTIONS[name].items() if line.split(",")[0] in chosen), "")
+    answer = next(row[1:] for row in answers if row[0] in ("any", *chosen))
+    given = next((text for line, text in options.items() if line.split(",")[0] in chosen), "")
     with Machine() as machine:
         cards = machine.chosen(chosen.get("-p" if name == "drain" else "-i"))
         status, text = FUNCTIONS[answer[0]](cards) if len(answer) == 1 else _sentences(cards, given, *answer)
@@ -51,7 +39,7 @@ def run(arguments, name):
     if status and not devices.status(cards):
         raise refuse(text, status, ours=given if text.startswith("GPU ") else None)
     if name == "replay":
-        text += "\n" + usage(name, OPTIONS[name], ("-i",), "OPTION...")
+        text += "\n" + usage(name, ("-i",), "OPTION...")
     sys.stdout.write(text)
     return status or devices.status(cards)
 

@@ -4,21 +4,10 @@ import sys
 
 from pymtml_cli.common.errors import OTHER, refuse, see_help
 from pymtml_cli.common.numeric import number
-from pymtml_cli.common.options import CARDS, parse
+from pymtml_cli.common.options import parse
 from pymtml_cli.common.samples import Output, repeat
 from pymtml_cli.readings.devices import Machine, status
 from pymtml_cli.readings.documents import show
-
-OPTIONS = {
-    "-i, --id CARDS": CARDS,
-    "-d, --delay SECONDS": "time between samples, 1 to {most} (default 1)",
-    "-c, --count N": "stop after N samples",
-    "-s, --select LETTERS": "what to show (default {default}):{groups}",
-    "-o, --options DT": "D with the date, T with the time",
-    "-f, --filename FILE": "into a file",
-    "-h, --help": None,
-}
-FORMAT = "csv, nounit, noheader, separated by commas (default: aligned columns with units)"
 
 FAILED = "Failed to process command line \n\n"
 
@@ -62,18 +51,18 @@ class Settings:
         return "    ".join(texts) + "%8s" % index
 
 
-def run(command, arguments, table, groups, default, most, views, content=None):
+def run(command, arguments, groups, default, most, views, content=None):
     """Print help, or a head and samples (exit status).
 
     ``views`` makes of settings, columns and options two functions: for the head, and for the lines of a sample.
     ``content`` makes the document of a sample for --json.
     """
-    options = parse(arguments, table, command)
+    options = parse(arguments, command)
     if "-h" in options:
         from pymtml_cli.helping import usage
 
         titles = "".join("\n%s  %s" % (letter, text) for letter, (text, _) in groups.items())
-        sys.stdout.write(usage(command, table, most=most, default=default, groups=titles))
+        sys.stdout.write(usage(command, most=most, default=default, groups=titles))
         return 0
     settings = Settings(command, options, groups, default, most)
     if "--json" in options:

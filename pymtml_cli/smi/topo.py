@@ -5,7 +5,7 @@ import sys
 import pymtml
 from pymtml_cli.common import layout, numeric
 from pymtml_cli.common.errors import NOT_AVAILABLE, NVIDIA_SMI, OTHER, CommandError, called, refuse, see_help, worded
-from pymtml_cli.common.options import CARDS, JSON, parse
+from pymtml_cli.common.options import parse
 from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, no_devices, status
 from pymtml_cli.readings.documents import object_of, of_cards, pair_object, show
@@ -13,23 +13,6 @@ from pymtml_cli.readings.table import pairs
 from pymtml_cli.readings.topology import cpus, link_count, nodes, ranges
 
 TEXTS = layout.blocks("smi/texts.txt")
-OPTIONS = {
-    "-m, --matrix": "paths between all cards, and the processors and memory next to each",
-    "-mp, --matrix_pci": "like -m, without MtLink",
-    "-p2p, --p2pstatus r|w|n|a|p": "whether cards reach each other: r read, w write, n MtLink, a atomics, p PCIe",
-    "-p, --gpu_path": "with -i CARD,CARD: the path between two cards",
-    "-n, --nearest_gpus 0|1|2|3|4|5": "with -i CARD: cards at a level: 0 board, 1 PCIe switch, 2 switches, "
-    "3 host bridge, 4 node, 5 system",
-    "-c, --cpu CPU": "cards next to a processor",
-    "-C, --get-numa-id-of-nearby-cpu": "with -i CARD: NUMA node of the processors next to it",
-    "-M, --get-numa-id-of-nearby-mem": "with -i CARD: NUMA node of the memory next to it",
-    "-gnid, --gpu-numa-id": "with -i CARD: its own NUMA node, which these cards do not have",
-    "-nvme, --matrix_nvme": "paths to NVMe devices (not possible with these cards)",
-    "-i, --id CARDS": CARDS,
-    "--json": JSON,
-    "-h, --help": None,
-}
-
 LAST_CPU = (1 << 31) - 1
 
 # Topology level: (in the matrix, in sentences)
@@ -60,9 +43,9 @@ P2P_STATUS = {  # any other is U, for unknown
 
 def run(arguments):
     """Answer (exit status)."""
-    options = parse(arguments, OPTIONS, "topo")
+    options = parse(arguments, "topo")
     if not options or "-h" in options:
-        sys.stdout.write(usage("topo", OPTIONS))
+        sys.stdout.write(usage("topo"))
         return 0
     if "--json" in options:
         beside = [option for option in options if option not in ("--json", "-m", "-mp", "-i")]

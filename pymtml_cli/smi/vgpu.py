@@ -4,7 +4,7 @@ import sys
 
 import pymtml
 from pymtml_cli.common.errors import NOT_AVAILABLE, refuse
-from pymtml_cli.common.options import CARDS, JSON, parse, spelled
+from pymtml_cli.common.options import known, parse, spelled
 from pymtml_cli.common.text import safe
 from pymtml_cli.helping import usage
 from pymtml_cli.readings.devices import Machine, Unknown, status, then, virtual_device
@@ -13,40 +13,9 @@ from pymtml_cli.readings.table import BY_KEY, pairs
 from pymtml_cli.smi.listing import address
 from pymtml_cli.smi.sections import row, text_of
 
-OPTIONS = {
-    "-h, --help": None,
-    "-i, --id CARDS": CARDS,
-    "-q, --query": "virtual devices that hold resources of a card (also without an option)",
-    "-s, --supported": "kinds that a card offers",
-    "-c, --creatable": "kinds of which one more can be made now",
-    "--json": JSON,
-}
-# Of nvidia-smi, about what MTML does not tell or cannot change
-REFUSED = {
-    "-u, --utilization": None,
-    "--gpm-metrics NUMBERS": None,
-    "-p, --pmon": None,
-    "-es, --encodersessions": None,
-    "-fs, --fbcsessions": None,
-    "-m, --migrationcap": None,
-    "-ss, --schedulerstate": None,
-    "-sc, --schedulercaps": None,
-    "-sl, --schedulerlogs": None,
-    "--query-vgpu-scheduler-logs FIELDS": None,
-    "--query-gpu-instance-vgpu-scheduler-logs FIELDS": None,
-    "--query-accounted-apps FIELDS": None,
-    "-caa, --clear-accounted-apps": None,
-    "-ghm, --get-heterogeneous-mode": None,
-    "-shm, --set-heterogeneous-mode 0|1": None,
-    "-smts, --set-mig-timeslice-mode 0|1": None,
-    "-tm, --matrix": None,
-    "-p2p, --p2pstatus KIND": None,
-}
-OPTIONS.update(REFUSED)
+# Options without a help that are not refused: they go with others, and change nothing here
+PASSED = ("-h", "-gi", "-v", "-l", "-f", "-lms", "--format")
 WORDS = ("topo", "set-scheduler-state")  # of nvidia-smi in place of an option; what follows is theirs
-# Which go with others, and change nothing here
-OPTIONS.update(dict.fromkeys(("-gi, --gpu-instance-id NUMBERS", "-v, --verbose", "-l, --loop SECONDS"), None))
-OPTIONS.update(dict.fromkeys(("-f, --filename FILE", "-lms, --loop-ms MILLISECONDS", "--format WORDS"), None))
 
 KEY_WIDTH = 42
 
@@ -54,9 +23,9 @@ KEY_WIDTH = 42
 def run(arguments):
     """Answer (exit status)."""
     word = arguments[0] if arguments and arguments[0] in WORDS else None
-    options = parse(arguments if word is None else [], OPTIONS, "vgpu")
+    options = parse(arguments if word is None else [], "vgpu")
     if "-h" in options:
-        sys.stdout.write(usage("vgpu", OPTIONS, ("-i",)))
+        sys.stdout.write(usage("vgpu", ("-i",)))
         return 0
     if "--json" in options:
         return show(options.get("-i"), lambda machine, cards: of_cards(cards, _content))
@@ -65,7 +34,9 @@ def run(arguments):
         cards = [card for card in chosen if _may_be_host(card)]
         if not cards:
             sys.stdout.write("No supported devices in vGPU mode\n")
-        asked = word or next((names[-1] for names, _ in spelled(REFUSED) if names[0] in options), None)
+        hidden = [line for line, text in known("vgpu").items() if text is None]
+        refused = [names for names, _ in spelled(hidden) if names[0] in options and names[0] not in PASSED]
+        asked = word or next((names[-1] for names in refused), None)
         if cards and asked:
             raise refuse("Option %s is not supported for these devices.\n" % asked, NOT_AVAILABLE)
         for card in cards:

@@ -1,6 +1,5 @@
 """The options of nvidia-smi by all their spellings, with what they take, as `nvidia-smi -h` of 580 lists them."""
 
-import importlib
 import os
 import re
 import types
@@ -8,7 +7,7 @@ import types
 import pytest
 import simulated
 from command import invoke
-from inside import SUBCOMMANDS, Unknown, cells, errors, hints, language, spelled_options
+from inside import Unknown, cells, errors, hints, language, options_of, spelled_options
 
 import pymtml
 
@@ -62,10 +61,7 @@ def test_each_option_of_the_genuine_helps_is_known(name):
     """And no hint names one that changes something, however it is misspelled."""
     known = list(language.BY_SPELLING)
     if name != "nvidia-smi":
-        row = SUBCOMMANDS[name]
-        options = importlib.import_module("pymtml_cli." + row.module).OPTIONS
-        lines = spelled_options(options[name] if row.shared else options)
-        known = [spelling for spellings, _ in lines for spelling in spellings]
+        known = [spelling for spellings, _ in spelled_options(options_of(name)[0]) for spelling in spellings]
     assert {spelling for spellings, _ in HELPS[name] for spelling in spellings} <= set(known)
     setters = {spelling for spellings, changes in HELPS[name] if changes for spelling in spellings}
     if name == "nvidia-smi":
