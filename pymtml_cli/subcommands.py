@@ -53,7 +53,7 @@ SUBCOMMANDS = {
     "conf-compute": _refused("confidential computing, which these cards do not have"),
     "daemon": _refused("monitoring in the background, which is not available here"),
     "drain": _refused("the drain state of a card"),
-    "encodersessions": _refused("encoder sessions one by one: -q -d ENCODER_STATS has their number"),
+    "encodersessions": _refused("encoder sessions one by one, which are not listed"),
     "fbcsessions": _refused("FBC sessions, which these cards do not have"),
     "gpm": _refused("the stream of performance metrics, which these cards do not have"),
     "power-hint": _refused("hints on power, which these cards do not have"),

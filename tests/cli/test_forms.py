@@ -126,7 +126,7 @@ def test_all_sections_at_once_have_the_recorded_keys(two_cards):
 
 
 def test_scrolling_has_the_recorded_columns(two_cards, monkeypatch):
-    monkeypatch.setattr(samples, "_wait", lambda due, wakeup: None)
+    monkeypatch.setattr(samples.time, "sleep", lambda seconds: None)
     for command in [name for name in CAPTURES if re.match(r"[dp]mon", name)]:
         item, result = CAPTURES[command], smi(*shlex.split(command))
         if item["status"]:

@@ -114,7 +114,7 @@ def test_views_have_what_the_whole_has():
 
 def test_processes_of_each_sample_are_a_line(tmp_path, monkeypatch):
     process_tree(tmp_path, monkeypatch, {17: ("trainer", 12)})
-    monkeypatch.setattr(samples, "_wait", lambda due, wakeup: None)
+    monkeypatch.setattr(samples.time, "sleep", lambda seconds: None)
     found, whole = documents("pmon --json -c 2", name="s3000x2")
     assert len(found) == 2
     for devices in found:

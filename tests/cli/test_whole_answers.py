@@ -55,10 +55,10 @@ def test_a_table_in_place_ends_where_the_terminal_does(room, monkeypatch):
     """The last line stays empty, and one says how many are left out."""
     monkeypatch.setattr(shutil, "get_terminal_size", lambda *_: os.terminal_size((80, room)))
     with simulated.machine(DISTINCT), devices.Machine() as here:
-        text = table._in_place(table.Screen(Looked_at()), here, Opened(here.cards))
-    begin, lines, end = text[:3], text[3:-3].split("\x1b[K\r\n"), text[-3:]
+        text = table._in_place(table.Screen(Looked_at()).text(here, Opened(here.cards)))
+    begin, lines, end = text[:3], text[3:-3].splitlines(), text[-3:]
     assert (begin, end) == ("\x1b[H", "\x1b[J")
-    assert room == 10 or lines[-1].endswith(" more lines")
+    assert room == 10 or lines[-1].endswith(" more lines\x1b[K")
     assert [line[:7] for line in lines] == {
         1: ["... 9 m"],
         2: ["... 9 m"],
@@ -72,8 +72,9 @@ def test_a_terminal_that_does_not_tell_its_size(monkeypatch):
     """It has 91 columns and 24 lines."""
     monkeypatch.setattr(shutil, "get_terminal_size", os.terminal_size)
     with simulated.machine("s5000x8"), devices.Machine() as here:
-        lines = table._in_place(table.Screen(Looked_at()), here, Opened(here.cards)).split("\x1b[K\r\n")
-    assert (len(lines), len(lines[1]), lines[-1][:-3]) == (23, 91, "... 28 more lines")
+        text = table._in_place(table.Screen(Looked_at()).text(here, Opened(here.cards)))
+    lines = text.replace("\x1b[K", "").splitlines()
+    assert (len(lines), len(lines[1]), lines[-2:]) == (24, 91, ["... 28 more lines", "\x1b[J"])
 
 
 def test_a_remark_on_processes_takes_the_lines_it_needs(tmp_path, monkeypatch):
@@ -227,7 +228,7 @@ WRITES_FILES += [["dmon", "-c", "2"], ["pmon", "-c", "1"]]
 
 @pytest.mark.parametrize("arguments", WRITES_FILES, ids=" ".join)
 def test_a_file_has_what_stdout_would_have(arguments, tmp_path, monkeypatch):
-    monkeypatch.setattr(samples, "_wait", lambda due, wakeup: None)
+    monkeypatch.setattr(samples.time, "sleep", lambda seconds: None)
     file = tmp_path / "file"
     with simulated.machine(DISTINCT):
         shown = invoke(*arguments).stdout
