@@ -808,7 +808,7 @@ class _Handle:
         return hash(_address(self))
 
     def __reduce__(self):
-        raise ValueError("a handle is neither copied nor pickled, it ends with the library: pass on the UUID")
+        raise ValueError("a handle cannot be copied or pickled, as it ends with the library: pass on the UUID")
 
     def __repr__(self):
         return "<%s 0x%x>" % (type(self).__name__, _address(self))
@@ -8474,7 +8474,7 @@ def _judged_memory(found, used, answer):
     count = _word_at(answer, 8)
     memory = _ProcessMemory(None, count)
     if count > _MEMORY_ENTRIES_MAX:
-        memory.reason = "the driver answered what cannot be: %d entries" % count
+        memory.reason = "the driver's answer is impossible: %d entries" % count
         return memory
     places = range(_MEMORY_HEAD, _MEMORY_HEAD + count * _MEMORY_ENTRY, _MEMORY_ENTRY)
     pids = [_word_at(answer, place + 8) for place in places]
@@ -8485,11 +8485,11 @@ def _judged_memory(found, used, answer):
     known = found.holders | found.walk.uninspected | {os.getpid()}
     memory.elsewhere = 0 in pids
     if found.minor is not None and any(_word_at(answer, place) != found.minor for place in places):
-        memory.reason = "the driver answered what cannot be: entries of another card"
+        memory.reason = "the driver's answer is impossible: entries of another card"
     elif any(max(pair) > info.total for pair in sizes) or sum(map(sum, sizes)) > limit:
-        memory.reason = "the driver answered what cannot be: more memory than is in use"
+        memory.reason = "the driver's answer is impossible: more memory than is in use"
     elif (places or found.users) and not known.intersection(pids):
-        memory.reason = "the driver answered what cannot be: no entry for a process that uses the card"
+        memory.reason = "the driver's answer is impossible: no entry for a process that uses the card"
     else:
         for pid, pair in zip(pids, sizes):
             if pid in known:

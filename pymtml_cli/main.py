@@ -77,7 +77,7 @@ def _run(arguments):
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(errors="backslashreplace")  # a name that the locale cannot write is no reason to fail
     if form not in (None, "", "mtml", "nvml") and called() == PYMTML and sys.stderr is not None:
-        sys.stderr.write("pymtml: PYMTML_UUID=%s is ignored: it is mtml or nvml\n" % fit(safe(form), 40))
+        sys.stderr.write("pymtml: PYMTML_UUID=%s is ignored: it must be mtml or nvml\n" % fit(safe(form), 40))
     try:
         status = dispatch(sys.argv[1:] if arguments is None else arguments)
         sys.stdout.flush()

@@ -43,7 +43,7 @@ SUBCOMMANDS = {
     "completion": Subcommand("completion", "completion script for a shell: bash, zsh or fish"),
     "report": Subcommand("health.report", "one archive for a support request"),
     "capture": Subcommand("capture", "a profile of this machine that the simulator loads"),
-    "nvlink": Subcommand("smi.mtlink", "mtlink in nvidia-smi's form", True),
+    "nvlink": Subcommand("smi.mtlink", "the links of mtlink, in nvidia-smi's form", True),
     "pci": _refused("PCIe replays of a card"),
     "base-clocks": _refused("base clocks: N/A on these cards"),
     "boost-slider": _refused("boost sliders, which these cards do not have"),

@@ -16,7 +16,7 @@ comes_to() {
     sh -c "$(echo "$1" | sed 's/ -L/ run --nvidia-smi nvidia-smi -L/')" >smi 2>&1 && status=0 || status=$?
     cat smi >>log
     case $1 in
-    *.pyz*) test $status = 126 && grep -q 'needs pymtml as files' smi ;;
+    *.pyz*) test $status = 126 && grep -q 'files on disk' smi ;;
     *) test $status = 0 && grep -q 'MTT S80' smi ;;
     esac
 }

@@ -34,7 +34,7 @@ def replace_file(path, text):
     """
     try:
         if os.path.lexists(path) and not os.path.isfile(path):
-            raise ValueError("it exists, and is not a regular file")
+            raise ValueError("it exists and is not a regular file")
         put(path, text)
     except (OSError, ValueError) as error:
         raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)

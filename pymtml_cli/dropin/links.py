@@ -51,7 +51,7 @@ def make(where, folder):
     if driver:
         problem = "an NVIDIA driver is present (%s): nvidia-smi stays NVIDIA's" % driver
     elif os.path.lexists(link) and not is_ours(link):
-        problem = "%s is there, and is not pymtml's; name another folder: --nvidia-smi DIR" % link
+        problem = "%s exists and is not pymtml's; name another folder: --nvidia-smi DIR" % link
     if problem:
         raise CommandError(problem, FAILED)
     shim = os.path.join(os.path.dirname(os.path.abspath(pymtml_dropin.__file__)), "bin", NAME)

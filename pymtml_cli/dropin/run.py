@@ -57,7 +57,7 @@ def shim_problem():
     home = os.path.dirname(os.path.abspath(pymtml_dropin.__file__))
     shim = os.path.join(home, "bin", "nvidia-smi")
     if not os.path.isfile(shim):
-        return "--nvidia-smi needs pymtml as files, and %s is none; install the wheel" % shim
+        return "--nvidia-smi needs pymtml's files on disk, but %s is not a file; install the wheel" % shim
     if os.name == "posix" and not os.access(shim, os.X_OK):
         try:
             os.chmod(shim, 0o755)

@@ -438,8 +438,8 @@ CHECKS = {check.name: check for check in (
           "look at dmesg; a card that fell off the bus needs a reset or a reboot", among=same_identities,
           measured=False),
     Check("firmware",
-          "the driver's own word in `/proc/driver/musa`, CRITICAL: %(bad)s; WARNING: any other but OK; what it counted "
-          "of recoveries and errors is a NOTE", {firmware: "driver and firmware are OK"},
+          "the driver's own status in `/proc/driver/musa`, CRITICAL: %(bad)s; WARNING: any other but OK; what it "
+          "counted of recoveries and errors is a NOTE", {firmware: "driver and firmware are OK"},
           "look at dmesg; drain the card and reset it, or reboot", of_files=True),
     Check("xid",
           "errors that the driver has recorded (XIDs), CRITICAL: a fatal one that concerns more than one program; "

@@ -56,10 +56,10 @@ def findings(library, root="/"):
     if not library:
         yield WARN, "mounts", "no libmtml.so.2 in the container", "%s brings in the host's" % RUNTIME
     if not os.path.isdir(os.path.join(root, "proc/driver/musa")):
-        text = "no /proc/driver/musa: shares of processes are not known, and processes are found by open files"
+        text = "no /proc/driver/musa: shares of processes are unavailable, and processes are found by open files"
         yield NOTE, "mounts", text, "%s brings it" % RUNTIME
     if not os.path.isdir(os.path.join(root, "sys/bus/pci/devices")):
-        text = "no /sys/bus/pci: NUMA nodes and display connectors are not known"
+        text = "no /sys/bus/pci: NUMA nodes and display connectors are unavailable"
         yield NOTE, "mounts", text, "docker mounts /sys by default"
     if in_a_namespace_of_its_own():
         text = "a pid namespace of its own: processes of other containers and of the host are not visible"

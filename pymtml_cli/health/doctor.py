@@ -351,7 +351,7 @@ def file_findings(may_lack):
     """Which of the driver's files are there, and which of them are understood (iterator)."""
     names = driver_files.directories()
     if not names:
-        text = "no files of the driver below %s: shares of processes, state and XIDs of cards are not known"
+        text = "no files of the driver below %s: shares of processes, state and XIDs of cards are unavailable"
         if not may_lack:
             yield Finding(NOTE, "files", text % driver_files.root())
         return
@@ -359,7 +359,7 @@ def file_findings(may_lack):
     for name in names:
         files = driver_files.patiently(lambda: driver_files.described(name))
         if files is None:
-            text = "%s: the driver holds whoever reads the files" % name
+            text = "%s: reading these files of the driver hangs" % name
             yield Finding(WARN, "files", text, "look at dmesg for mtgpu; a reboot may help")
             break
         known = [file + (" (%s)" % form if form else "") for file, (form, _) in files.items() if form is not None]
@@ -368,9 +368,9 @@ def file_findings(may_lack):
         groups.setdefault((OK, text, None), []).append(name)
         for file, why in [(file, why) for file, (form, why) in files.items() if form is None]:
             step = "run as root, or report it with what `pymtml capture` prints"
-            groups.setdefault((NOTE, "%s is there, and not understood: %s" % (file, why), step), []).append(name)
+            groups.setdefault((NOTE, "%s is present but not understood: %s" % (file, why), step), []).append(name)
     if driver_files.version() is driver_files.NOT_UNDERSTOOD:
-        groups[NOTE, "version is there, and not understood", None] = ["version"]
+        groups[NOTE, "version is present but not understood", None] = ["version"]
     for (level, text, step), those in groups.items():
         yield Finding(level, "files", "%s: %s" % (some(those, NAMES_SHOWN), text), step)
 
@@ -419,7 +419,7 @@ def processes_findings(indices, send):
             found = [finding_of(checks.PROCESSES, one) for one in checks.outcomes(card, checks.PROCESSES, limits)]
             memory = then(ask(pymtml._processes_of, card.handle), lambda users: users.memory())
             if not isinstance(memory, Unknown) and memory.count is not None and memory.reason is not None:
-                text = "memory by process is not known: %s" % memory.reason
+                text = "memory per process is unavailable: %s" % memory.reason
                 found.append(Finding(NOTE, checks.PROCESSES, text))
             for one in found:
                 groups.setdefault(one._replace(next_step=None) if one.level == OK else one, []).append(card.index)
@@ -513,8 +513,8 @@ def odd_findings(card):
             step = "pymtml treats it as unknown; drivers from 3.3.8 on were seen to report it"
             yield "limits", Finding(NOTE, "limits", "the driver reports a %s of 0" % name, step)
     if driver_files.of(card) is None and driver_files.directories():
-        text = "which of the driver's directories has the files of this card is not known"
-        yield "firmware", Finding(NOTE, "files", text, "their devname, and the device of proc_util, must fit its nodes")
+        text = "none of the driver's directories could be matched to this card"
+        yield "firmware", Finding(NOTE, "files", text, "their devname or proc_util must name one of the card's nodes")
     modes = card.ask(pymtml.nvmlDeviceGetEccMode)
     if not isinstance(modes, Unknown) and modes[0] != modes[1]:
         text = "ECC is %s and will be %s" % tuple("on" if mode else "off" for mode in modes)

@@ -63,7 +63,7 @@ def run(arguments):
             new = driver_files.new(printed.setdefault(card, {}), [one.raw for one in xids[0]])
             found.append((card, [xids[0][position] for position in new], xids[1]))
         if first and not found:
-            text = "what the driver records of XIDs is not known: %s; `pymtml doctor` shows more"
+            text = "the driver's XID records are unavailable: %s; `pymtml doctor` shows more"
             raise CommandError(text % unread, errors.NOT_AVAILABLE)
         _write(found, options.json, versions, options.follow, first)
         first = False
@@ -128,12 +128,12 @@ def copied(path):
     if content[: len(TAG)] != TAG:
         return pymtml._xid_records(content)
     if content[TAG_BYTES : TAG_BYTES + 1] >= bytes([BIG_ENDIAN]):
-        raise CommandError("%s comes from a machine with another order of bytes, whose records are not read" % path)
+        raise CommandError("%s comes from a machine with another byte order, whose records cannot be read" % path)
     bodies = [content[start : start + BODY] for start in range(HEADER, len(content), BODY)]
     records, strange = pymtml._xid_records(b"".join((EVENT + body).ljust(RECORD, b"\0") for body in bodies))
     strange += (len(content) - HEADER) % BODY > 0
     if strange:
-        text = "%s begins as a file of XIDs, but %d of its %d records have another form than the one that was inferred"
+        text = "%s begins as a file of XIDs, but %d of its %d records do not have the inferred form"
         raise CommandError(text % (path, strange, len(bodies)))
     return records, strange
 
@@ -161,7 +161,7 @@ def known_cards(wanted):
     if wanted is not None:
         raise CommandError("-i needs MTML: %s" % text, errors.OTHER)
     sys.stderr.write(
-        "%s: cards are named by their directories, as MTML does not tell their index: %s\n" % (called(), text)
+        "%s: cards are named by their directories, as MTML does not report their index: %s\n" % (called(), text)
     )
     return [Card(directory=directory) for directory in driver_files.directories()], {}
 

@@ -34,12 +34,12 @@ def parser():
     text = "one line: the hosts outside the largest groups, for pdsh -w"
     form.add_argument("--differing", action="store_true", help=text)
     form.add_argument("--json", action="store_true", help=JSON)
-    parser.epilog = "exit status: 0 all the same, 1 something differs, 2 a host could not be compared"
+    parser.epilog = "exit status: 0 nothing differs, 1 something differs, 2 a host could not be compared"
     return parser
 
 
 def run(arguments):
-    """Read, compare and print (exit status: 0 all the same, 1 something differs, 2 a host that cannot be compared)."""
+    """Read, compare and print (exit status: 0 nothing differs, 1 something differs, 2 a host was not compared)."""
     options = parser().parse_args(arguments)
     if not options.files and sys.stdin.isatty():
         raise CommandError("name files, or pipe the output of hosts into it; see `pymtml compare --help`")
@@ -186,7 +186,7 @@ class Comparison:
         elif len(self.hosts) == 1 and total == 1:
             yield "1 host, %s: nothing to compare it with" % safe(next(iter(self.hosts)))
         else:
-            text = "all the same" if not self.differences else counted(len(self.differences), "differs", "differ")
+            text = "no differences" if not self.differences else counted(len(self.differences), "differs", "differ")
             left_out = "" if total == len(self.hosts) else ", %d of them not compared" % (total - len(self.hosts))
             yield "%s%s; %d facts compared: %s" % (_of(total), left_out, len(self.facts), text)
 

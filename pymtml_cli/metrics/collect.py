@@ -92,7 +92,7 @@ class Collector:
         """Have a child collect; returns the reason why the driver is not up, or None."""
         if self._stuck is not None:
             if not self._stuck.ended:
-                return "process %d hangs in the driver, and does not end" % self._stuck.pid
+                return "process %d hangs in the driver and does not end" % self._stuck.pid
             self._stuck = None
         self.unstarted = None
         processes = NO_PROCESSES

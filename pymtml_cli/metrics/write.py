@@ -108,7 +108,7 @@ def _check(options):
 
 def _write_file(options, collector, writer):
     if not options.textfile.endswith(".prom"):
-        _say("node_exporter only reads files that end in .prom, and %s does not" % options.textfile)
+        _say("node_exporter only reads files that end in .prom, but %s does not" % options.textfile)
     if options.interval is None:
         replace_file(options.textfile, writer.page(_collect_alone(options, collector)) + _BOOT % boot())
         return

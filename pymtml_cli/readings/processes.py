@@ -176,7 +176,7 @@ def say_to_people(cards, said):
     number = unseen(cards)
     texts = ["There may be other processes: %s" % unseen_text(number)] if number else []
     for card, reason in listed(cards)[1].items():
-        texts.append("The processes of GPU %d are not known: %s" % (card.index, reason))
+        texts.append("The processes of GPU %d are unavailable: %s" % (card.index, reason))
     if texts and not said and sys.stderr.isatty():
         said += texts
         sys.stderr.write("".join(text + "\n" for text in texts))

@@ -150,7 +150,7 @@ def _list(numbers):
 def _path_sentence(card, other):
     level = card.ask(pymtml.nvmlDeviceGetTopologyCommonAncestor, other.handle)
     if isinstance(level, Unknown):
-        return "The path between device %d and device %d is not known: %s\n\n" % (card.index, other.index, level.reason)
+        return "The path between device %d and device %d is unknown: %s\n\n" % (card.index, other.index, level.reason)
     return "Device %d is connected to device %d by way of %s.\n\n" % (card.index, other.index, LEVELS[level][1])
 
 
@@ -178,7 +178,7 @@ def _next_to(cards, text):
         if not isinstance(numbers, Unknown):
             found += [str(card.index)] * (cpu in numbers)
         elif not numbers.not_supported:
-            return "The processors next to device %d are not known: %s\n\n" % (card.index, numbers.reason)
+            return "The processors next to device %d are unknown: %s\n\n" % (card.index, numbers.reason)
     if not found:
         return "No GPUs were found to have an affinity with CPU %s.\n\n" % text
     return "The GPUs that have an affinity with CPU %s are:\n%s\n\n" % (text, ", ".join(found))

@@ -637,10 +637,10 @@ def test_all_that_a_container_may_lack(tree):
     (tree.root / "proc" / "self" / "ns").mkdir(parents=True)
     (tree.root / "proc" / "self" / "ns" / "pid").symlink_to("pid:[4026532198]")
     nodes = "%s, or --device=/dev/mtgpu.N --device=/dev/dri for each card" % RUNTIME
-    no_table = "no /proc/driver/musa: shares of processes are not known, and processes are found by open files"
+    no_table = "no /proc/driver/musa: shares of processes are unavailable, and processes are found by open files"
     others = "a pid namespace of its own: processes of other containers and of the host are not visible"
     options = "docker run --pid=host shows them, with --cap-add=SYS_PTRACE what they have open"
-    no_bus = "no /sys/bus/pci: NUMA nodes and display connectors are not known"
+    no_bus = "no /sys/bus/pci: NUMA nodes and display connectors are unavailable"
     assert list(containers.findings(False, str(tree.root))) == [
         ("WARNING", "variable", "MTHREADS_VISIBLE_DEVICES is not set: no cards were requested", RUNTIME),
         ("WARNING", "mounts", "0 of /dev/mtgpu.N, 0 of /dev/dri/renderDN", nodes),

@@ -208,7 +208,7 @@ def test_doctor_names_what_it_did_not_understand(name, content, words, proc):
     driver_tree(proc, 2, **ALL)
     write(str(proc / "driver" / "musa" / "gpu00" / name), content)
     found = [text for level, text in files_found() if level == "NOTE"]
-    assert len(found) == 1 and found[0].startswith("gpu00: %s is there, and not understood: " % name), found
+    assert len(found) == 1 and found[0].startswith("gpu00: %s is present but not understood: " % name), found
     assert words in found[0] and len(found[0]) < 200
     with simulated.machine("s3000x2"):
         result = invoke("doctor", "--json")
@@ -224,9 +224,9 @@ def test_files_that_cannot_be_read_and_pipes_in_their_place(proc):
     (proc / "driver" / "musa" / "version").write_text("9\n")
     notes = [text for level, text in files_found() if level == "NOTE"]
     assert notes == [
-        "gpu00: status is there, and not understood: Is a directory",
-        "gpu00: memory is there, and not understood: begins with ''",
-        "version: version is there, and not understood",
+        "gpu00: status is present but not understood: Is a directory",
+        "gpu00: memory is present but not understood: begins with ''",
+        "version: version is present but not understood",
     ]
 
 
@@ -242,7 +242,7 @@ def test_doctor_goes_on_where_the_driver_holds_whoever_reads(proc, monkeypatch):
 
 
 def test_where_the_driver_has_no_files(proc):
-    text = "no files of the driver below %s: shares of processes, state and XIDs of cards are not known"
+    text = "no files of the driver below %s: shares of processes, state and XIDs of cards are unavailable"
     assert files_found() == [("NOTE", text % (proc / "driver" / "musa"))] and files_found(may_lack=True) == []
 
 
@@ -251,7 +251,7 @@ def test_doctor_tells_of_which_card_it_does_not_know_the_files(proc):
     with simulated.machine("s3000x2"):
         found = json.loads(invoke("doctor", "--json").stdout)["findings"]
     (one,) = [one for one in found if one["check"] == "files" and one["status"] == "NOTE"]
-    assert one["gpus"] == [1] and "is not known" in one["text"]
+    assert one["gpus"] == [1] and "could be matched" in one["text"]
 
 
 # ---- capture ----
@@ -302,7 +302,7 @@ def test_whether_the_driver_tells_the_memory_of_processes(proc):
     (proc / "mtgpu.1").write_text("count = 4000000000\n")
     preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), simulated.NODES_LIBRARY]))
     extra = {"LD_PRELOAD": preload, "MTML_SIM_NODES": str(proc), "PYMTML_PROC_ROOT": str(proc)}
-    reason = "the driver answered what cannot be: 4000000000 entries"
+    reason = "the driver's answer is impossible: 4000000000 entries"
     lines = run_command("capture", name="s3000x2", extra_environment=extra).stdout.splitlines()
     assert [line for line in lines if "processes" in line] == [
         "# Memory of processes: 1 entries, plausible (device.0)",
@@ -310,6 +310,6 @@ def test_whether_the_driver_tells_the_memory_of_processes(proc):
     ]
     found = json.loads(run_command("doctor", "--json", name="s3000x2", extra_environment=extra).stdout)["findings"]
     texts = [one["text"] for one in found if one["check"] == "processes" and one["status"] == "NOTE"]
-    assert texts == ["memory by process is not known: " + reason]
+    assert texts == ["memory per process is unavailable: " + reason]
     with simulated.machine("s3000x2"):
         assert "# Memory of processes" not in invoke("capture").stdout

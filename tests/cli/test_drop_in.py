@@ -281,7 +281,7 @@ def test_no_link_in_place_of_somebody_elses(packages, bare, places, driver, monk
         (usr, lambda path: os.symlink("/bin/true", path)),
     ):
         make(place + "/nvidia-smi")
-        theirs = "pymtml: %s/nvidia-smi is there, and is not pymtml's; name another folder: --nvidia-smi DIR" % place
+        theirs = "pymtml: %s/nvidia-smi exists and is not pymtml's; name another folder: --nvidia-smi DIR" % place
         assert told("enable", "--nvidia-smi", place) == (1, [], [theirs])
         assert told("disable", "--nvidia-smi", place)[1][0].endswith("nothing to undo")
         assert os.listdir(place) == ["nvidia-smi"]

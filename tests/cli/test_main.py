@@ -95,7 +95,7 @@ def test_a_zipapp_ends_with_the_status(arguments, status, tmp_path):
     command = [sys.executable, "-I", str(tmp_path / "pymtml.pyz")]
     assert simulated.run(command + arguments.split(), env=variables).returncode == status
     smi = simulated.run(command + ["run", "--nvidia-smi", "nvidia-smi", "-L"], env=variables)
-    assert smi.returncode == 126 and "needs pymtml as files" in smi.stderr
+    assert smi.returncode == 126 and "needs pymtml's files on disk" in smi.stderr
 
 
 @pytest.mark.parametrize("arguments", [["-L"], [], ["--query-gpu=name"], ["topo", "-m"], ["doctor"], ["--json"]])
@@ -139,7 +139,7 @@ def test_a_stdout_that_does_not_block_is_waited_for():
 def test_a_form_of_uuids_that_there_is_none_of_is_named(form, named):
     result = run_command("-L", name="s80", extra_environment={"PYMTML_UUID": form})
     assert result.returncode == 0 and "(UUID: b786" in result.stdout
-    assert result.stderr.endswith(" is ignored: it is mtml or nvml\n") == named and len(result.stderr) < 100
+    assert result.stderr.endswith(" is ignored: it must be mtml or nvml\n") == named and len(result.stderr) < 100
 
 
 def test_what_another_wrote_before_stays_on_stdout():

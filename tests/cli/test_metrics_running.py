@@ -582,7 +582,7 @@ def test_processes_of_before_go_on_while_a_child_hangs(collector, monkeypatch):
     assert found.collect().failure == "no answer within 7 seconds"
     for _ in range(2):  # none is started beside it
         result = found.collect()
-        assert result.failure == "process 4711 hangs in the driver, and does not end"
+        assert result.failure == "process 4711 hangs in the driver and does not end"
         assert (result.status, len(started)) == ({"driver": 2}, 1)
     started[0].ended = True
     result = found.collect()
@@ -841,7 +841,7 @@ def test_a_file_that_cannot_be_written_for_a_while(tmp_path, rounds):
             lambda: away.rename(folder),
             see,
         )
-    said = "pymtml: node_exporter only reads files that end in .prom, and %s does not\n" % path
+    said = "pymtml: node_exporter only reads files that end in .prom, but %s does not\n" % path
     said += "pymtml: cannot write %s: No such file or directory\n" % path
     assert (result.status, result.stdout, result.stderr) == (0, "", said)
     moments = [one(read(text), "mthreads_collect_timestamp_seconds") for text in texts]
@@ -884,11 +884,11 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     folder.mkdir()
     pipe = folder / "pipe.prom"
     os.mkfifo(str(pipe))
-    with pytest.raises(CommandError, match="it exists, and is not a regular file"):
+    with pytest.raises(CommandError, match="it exists and is not a regular file"):
         files.replace_file(str(folder), b"")
     with simulated.machine("no-driver"):
         result = invoke("metrics", "--textfile", str(pipe), "--lock", str(tmp_path / "lock"))
-    assert result.stderr == "pymtml: cannot write %s: it exists, and is not a regular file\n" % pipe
+    assert result.stderr == "pymtml: cannot write %s: it exists and is not a regular file\n" % pipe
     assert (result.status, result.stdout) == (255, "")
     assert os.listdir(str(folder)) == ["pipe.prom"] and pipe.is_fifo()
 

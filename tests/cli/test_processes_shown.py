@@ -215,7 +215,7 @@ def test_processes_that_are_not_known_are_no_empty_list_to_people(proc, terminal
         said = []
         for _ in range(2):
             processes.say_to_people(machine.cards, said)
-    words = "The processes of GPU 0 are not known: Not Supported\n"
+    words = "The processes of GPU 0 are unavailable: Not Supported\n"
     assert capsys.readouterr().err == (words if terminal else "")
 
 

@@ -48,7 +48,7 @@ def test_what_is_in_it_and_what_is_masked(reported):
     assert len(set(shown)) == 8 and shown[0] in {one["uuid"] for one in health["findings"]}
     assert machine["host"] == "HOST" and machine["devices"][0]["processes"]["list"][0]["name"] == "PROGRAM"
     assert "verdict: pymtml works" in texts["doctor.txt"] and "[machine]" in texts["capture.ini"]
-    assert re.search(r"xid.json .*\(pymtml: what the driver records of XIDs is not known", said)
+    assert re.search(r"xid.json .*\(pymtml: the driver's XID records are unavailable", said)
     said, texts = reported("--full", name="s5000x8")
     everything = "\n".join(texts.values())
     assert [secret for secret in secrets[:-4] if secret.lower() not in everything.lower()] == []

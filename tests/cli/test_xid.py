@@ -101,7 +101,7 @@ def test_where_mtml_does_not_answer(machine, proc, monkeypatch):
     recorded(proc, dict(TRAP, seconds=NOW))
     result = run("xid", **machine)
     assert [line.split()[2:4] for line in result.lines[1:]] == [["gpu01", "5000002"]]
-    assert result.stderr.startswith("pymtml: cards are named by their directories, as MTML does not tell") == 1
+    assert result.stderr.startswith("pymtml: cards are named by their directories, as MTML does not report") == 1
     assert run("xid", "-i", "1", **machine).status == 255
 
 
@@ -115,7 +115,7 @@ def test_where_there_are_no_records(proc):
     for number in range(2):
         os.unlink(str(proc / "driver" / "musa" / ("gpu%02x" % number) / "event_report"))
     result = run("xid")
-    text = "pymtml: what the driver records of XIDs is not known: not there; `pymtml doctor` shows more\n"
+    text = "pymtml: the driver's XID records are unavailable: not there; `pymtml doctor` shows more\n"
     assert (result.status, result.stdout, result.stderr) == (3, "", text)
 
 
@@ -159,8 +159,8 @@ def test_copies(tmp_path):
         assert result.lines[1].split()[2:4] == ["-", "5000002"]
     refused = {
         b"": "1 to 16777216 bytes; without --file this machine's records are read",
-        driver_files.persisted_records(records)[:-1]: "1 of its 1000 records have another form than the one that was",
-        b"XID\0\x80" + bytes(100): "another order of bytes",
+        driver_files.persisted_records(records)[:-1]: "1 of its 1000 records do not have the inferred form",
+        b"XID\0\x80" + bytes(100): "another byte order",
     }
     for content, words in refused.items():
         path.write_bytes(content)

@@ -187,7 +187,7 @@ class Report:
         elif run.function is None:
             pass  # the program went another way this time, and had fewer calls
         elif run.passed and run.function not in self._allow and "%s=%s" % (run.function, code) not in self._allow:
-            self._note(number, code, run.function, "the test passed all the same: nobody noticed")
+            self._note(number, code, run.function, "the test still passed: nobody noticed")
 
     def _note(self, number: int, code: str, function: Optional[str], what: str) -> None:
         self._found.setdefault((function or "the call", what), {}).setdefault(code, []).append(number)

@@ -38,7 +38,7 @@ def section(said, test):
 
 
 def unnoticed(function, calls, codes):
-    return r"%s \(%s\) = %s: the test passed all the same: nobody noticed" % (function, calls, codes)
+    return r"%s \(%s\) = %s: the test still passed: nobody noticed" % (function, calls, codes)
 
 
 @pytest.mark.parametrize(
