@@ -94,7 +94,7 @@ EMPTY = {  # panels that show nothing of this fleet, and why
 
 @pytest.mark.parametrize("name", DASHBOARDS)
 def test_every_panel(server, name):
-    """Each query of the dashboards returns values, in few series and few bytes."""
+    """Each query of the dashboards returns values."""
     total = 0
     for panel in board(name)["panels"]:
         assert panel["maxDataPoints"] <= POINTS
@@ -136,7 +136,7 @@ COUNTED = {  # GPUs reporting, silent, missing; whether the host is up
 
 @pytest.mark.parametrize("host", sorted(COUNTED))
 def test_the_page_of_a_host(server, host):
-    """Each panel with one number has one; counts are red if a card is not well."""
+    """Panels of one number: counts are red if a card is not well."""
     numbers = {}
     for panel in board("host.json")["panels"]:
         if panel["type"] == "stat":

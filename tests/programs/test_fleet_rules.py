@@ -149,7 +149,7 @@ def test_a_dashboard_of_dcgm_answers(fleet):
 
 
 def test_names_of_dcgm_and_records_have_their_values(fleet):
-    """Series by DCGM's names, and recorded ones, have the cards' values, on a machine whose numbers all differ."""
+    """Series by DCGM's names, and recorded ones, have the cards' values."""
     running = fleet({"node01": (simulated.DISTINCT, 2)})
     until(lambda: len(running.query("DCGM_FI_DEV_RETIRED_PENDING")) == 2)
     for gpu in range(2):
@@ -166,7 +166,7 @@ def test_names_of_dcgm_and_records_have_their_values(fleet):
 
 
 def test_a_sound_fleet_is_not_red(fleet):
-    """A healthy fleet raises no alert, and is counted (without s5000x8, where a card's pages wait for a reboot)."""
+    """A healthy fleet raises no alert, and is counted."""
     machines = {"a": ("s5000x8-cpu-hole", 8), "b": ("s4000x8", 8), "c": ("s3000-mpc", 2), "d": ("s3000-vgpu-guest", 1)}
     running = fleet(machines)
     for name in ("mthreads_fleet:gpus_up:count", "mthreads_fleet:gpus_expected:sum"):  # in the order of their groups

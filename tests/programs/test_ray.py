@@ -204,7 +204,7 @@ def check(found, count, distinct=True):
 
 
 def test_cards(ask_cluster):
-    """Tasks and actors find their own cards in `MUSA_VISIBLE_DEVICES`."""
+    """Tasks and actors find their cards in `MUSA_VISIBLE_DEVICES`."""
     shown = ask_cluster(EVERYTHING)
     assert (shown["resources"], shown["name"]) == (8, "MUSA_VISIBLE_DEVICES")
     assert check(shown["one each"], 1) == set(range(8))
@@ -248,7 +248,7 @@ def test_all_cards(ask_cluster):
 
 @pytest.mark.parametrize("vendor", ["MUSA", "CUDA"])
 def test_not_to_be_set(ask_cluster, vendor):
-    """`RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES` leaves the variable unchanged."""
+    """`RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES`."""
     shown = ask_cluster(PAIR, **{"RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor: "1"})
     for entry in shown["pair"]:
         assert (entry["musa"], len(entry["ids"]), len(entry["cards"])) == (None, 1, 8)

@@ -15,11 +15,10 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 TABLE = os.path.join(ROOT, "docs", "programs.md")
 HEAD = """# Programs that run on pymtml
 
-Programs as their users install them, run on simulated machines with pymtml as their `pynvml` (by `PYTHONPATH`, one of
-the [three ways](drop-in.md)). What they show was compared with the simulated values: in most rows on eight MTT S5000,
-three times (as shipped, with other numbers, and with a library that has only the functions of MTML's header), in rows
-about a certain situation on a machine that is in it. gpustat, nvitop and its exporter also ran on nvidia-ml-py, over a
-stand-in for NVML that describes the same machine; both displays must agree.
+Programs as their users install them, run with pymtml as their `pynvml` (by `PYTHONPATH`, one of the [three
+ways](drop-in.md)). What they show was compared with the simulated values: in most rows on eight MTT S5000, three times
+(as shipped, with other numbers, and with only the functions of MTML's header), otherwise on a machine in the row's
+situation. gpustat, nvitop and its exporter also ran on nvidia-ml-py over a stand-in for NVML: both displays must agree.
 
 | run as | means |
 |---|---|
