@@ -76,7 +76,7 @@ def choices(runner, tmp_path):
 
 
 def test_sglang(choices):
-    """The platform of its diffusion runtime: MUSA, as without the drop-in."""
+    """The platform of its diffusion runtime: MUSA."""
     package = "sglang.multimodal_gen.runtime.platforms."
     musa, cpu = package + "musa.MusaPlatform", package + "cpu.CpuPlatform"
     assert choices(SGLANG, SGLANG_CHOICE) == {
@@ -88,13 +88,13 @@ def test_sglang(choices):
 
 
 def test_vllm(choices):
-    """Its platform: none, with the drop-in or without it, unless vllm-musa is installed."""
+    """Its platform: none, unless vllm-musa is installed."""
     none = ["vllm.platforms.interface.UnspecifiedPlatform"] * 4 + [""]
     assert choices(VLLM, VLLM_CHOICE, VLLM_MUSA.folder) == dict.fromkeys(MACHINES, none)
 
 
 def test_vllm_with_vllm_musa(choices):
-    """vllm's own detection finds it by its entry point, with the drop-in or without it."""
+    """vllm's own detection finds it, with the drop-in or without it."""
     found = choices(VLLM, VLLM_CHOICE)
     assert set(found) == set(MACHINES)
     for answers in found.values():

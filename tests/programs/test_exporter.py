@@ -58,7 +58,7 @@ def test_divided_card(runner, tmp_path):
 
 @on_one_machine
 def test_processes(runner, machine, processes):
-    """A process, with its share of the GPU."""
+    """A process and its share."""
     pid = processes({2: 44, 5: 9})
     found = exporter_series(runner, runner.on_pymtml(machine))
     shares = {
@@ -71,7 +71,7 @@ def test_processes(runner, machine, processes):
 
 @on_one_machine
 def test_lost_gpu(runner, machine):
-    """A GPU that is lost while it runs: only its values become NaN."""
+    """A lost GPU: only its values become NaN."""
     machine.parser[machine.sections[3]]["lost"] = "DRIVER_FAILURE@100"  # after some of the exporter's rounds
     machine.write()
     with exporter(runner, runner.on_pymtml(machine)) as url:
@@ -87,7 +87,7 @@ def test_lost_gpu(runner, machine):
 @needs_strace
 @on_one_machine
 def test_the_unit_of_the_fleet_allows_its_calls(runner, machine):
-    """The unit in examples/fleet allows the system calls that it makes."""
+    """The unit in examples/fleet allows its system calls."""
     with open(os.path.join(FLEET, "systemd", "optional", "nvitop-exporter.conf")) as file:
         assert "/pymtml run nvitop-exporter --hostname %H --bind-address 0.0.0.0 --port 8000" in file.read()
     trace = os.path.join(runner.folder, "trace")

@@ -31,7 +31,7 @@ def test_table(runner, machine):
 
 @on_one_machine
 def test_processes_by_open_files(runner, machine, open_files):
-    """A process that has a GPU's device file open."""
+    """A process with a GPU's device file open."""
     pid = open_files([2, 3])
     shown = json.loads(runner.run([PROGRAM.script("gpustat"), "--json"], runner.on_pymtml(machine)))
     listed = {gpu["index"]: [p["pid"] for p in gpu["processes"]] for gpu in shown["gpus"]}

@@ -220,7 +220,7 @@ def test_cards(ask_cluster):
 
 
 def test_cards_of_torchada(ask_cluster):
-    """A task that imports torchada keeps its cards, also in CUDA's variable."""
+    """A task that imports torchada keeps its cards."""
     folders = [TORCHADA.folder, STANDIN] + glob.glob(
         os.path.join(os.path.dirname(TORCH.python), "../lib/*/site-packages")
     )

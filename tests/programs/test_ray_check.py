@@ -100,7 +100,7 @@ def cluster(runner, simulator, tmp_path):
 
 
 def test_without_a_cluster(runner):
-    """`ray_check.py` without a cluster: exit status 2 at once."""
+    """`ray_check.py` without a cluster: exit status 2."""
     for address in ("auto", "127.0.0.1:%d" % free_port()):
         command = [PROGRAM.python, CHECK, "--address", address, "--start", "10"]
         environment = runner._environment(PYTHONPATH=runner.site, RAY_TMPDIR=runner.folder)

@@ -52,7 +52,7 @@ FORCED = {"TORCHADA_FORCE_CUDA_AVAILABLE": "1"}
 
 @pytest.mark.parametrize("forced", [{}, FORCED], ids=["", "forced"])
 def test_beside_pymtml(runner, tmp_path, forced):
-    """Together with `patch_torch_c_for_musa()`, in either order: torch.cuda as by torchada only, with all cards."""
+    """With `patch_torch_c_for_musa()`, in either order: torch.cuda as by torchada only."""
     machine = Machine(tmp_path)
     variables = dict(environment(runner, machine), **forced)
     alone, _, _ = runner.evaluate(PROGRAM, ALONE, variables)

@@ -87,7 +87,7 @@ def test_nvitop(runner, patched, machine):
 @pytest.mark.parametrize("profile", ["s5000x8", "empty", "no-driver", None])
 @pytest.mark.parametrize("beside", ["a driver of NVIDIA's", "this module", "the vendor's module"])
 def test_nvitop_is_unchanged(runner, standin, vendor, patched, tmp_path, beside, profile):
-    """The patch changes nothing with NVIDIA's library, without a Moore Threads card, and with the vendor's `pymtml`."""
+    """Its patch changes nothing with NVIDIA's library, without a card, and with the vendor's `pymtml`."""
     machine = Machine(tmp_path, profile) if profile else None
     environment = patched(NVITOP, machine, vendor if beside == "the vendor's module" else None)
     if beside == "a driver of NVIDIA's":
