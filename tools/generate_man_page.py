@@ -125,7 +125,7 @@ def page():
         ".Pp",
         "Three subcommands have their own: health 0 healthy, 1 degraded, 2 unhealthy;",
         "doctor 0 works, 1 works in part, 2 does not work;",
-        "compare 0 nothing differs, 1 something differs, 2 a host could not be compared.",
+        "compare 0 equal, 1 different, 2 a host could not be compared.",
         ".Sh EXAMPLES",
         ".Dl pymtml \\-\\-query\\-gpu=index,name,memory.used,temperature.gpu \\-\\-format=csv,noheader,nounits",
         ".Dl pymtml \\-q \\-d MEMORY,TEMPERATURE \\-i 0",

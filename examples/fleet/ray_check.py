@@ -4,7 +4,7 @@
 
 A task on each node runs `pymtml health --json` and `pymtml --json` there, by the Python of Ray's workers, which must
 have pymtml's wheel. A node that does not answer in time, or dies, is named and not waited for. `pymtml compare` prints
-the differences; its exit status is returned (0 nothing differs, 1 something differs, 2 a node was not compared). --out
+the differences; its exit status is returned (0 equal, 1 different, 2 a node was not compared). --out
 keeps the output of each node in a file.
 """
 

@@ -34,12 +34,12 @@ def parser():
     text = "one line: the hosts outside the largest groups, for pdsh -w"
     form.add_argument("--differing", action="store_true", help=text)
     form.add_argument("--json", action="store_true", help=JSON)
-    parser.epilog = "exit status: 0 nothing differs, 1 something differs, 2 a host could not be compared"
+    parser.epilog = "exit status: 0 equal, 1 different, 2 a host could not be compared"
     return parser
 
 
 def run(arguments):
-    """Read, compare and print (exit status: 0 nothing differs, 1 something differs, 2 a host was not compared)."""
+    """Read, compare and print (exit status: 0 equal, 1 different, 2 a host was not compared)."""
     options = parser().parse_args(arguments)
     if not options.files and sys.stdin.isatty():
         raise CommandError("name files, or pipe the output of hosts into it; see `pymtml compare --help`")
