@@ -682,6 +682,8 @@ def test_nvidia_smi(command, variables, tmp_path):
         assert run([shim, "--help"], dict(plain, PYMTML_PYTHON=sys.executable, **broken), tmp_path) == direct
     # Without the variable it is some Python of the user's, which has no pymtml.
     assert run([shim, "--help"], plain, tmp_path) == direct
+    said = simulated.run([shim, "--query-gpu=no  such,*"], env=plain, cwd=str(tmp_path)).stdout
+    assert said.startswith('Field "no  such" is not a valid field to query.'), "the shell leaves a word as it is"
 
 
 # ---- the file of `pymtml drop-in enable` ----

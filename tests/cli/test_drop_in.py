@@ -278,7 +278,7 @@ def test_no_link_in_place_of_somebody_elses(packages, bare, places, driver, monk
     driver.unlink()
     for place, make in (
         (local, lambda path: open(path, "w").close()),
-        (usr, lambda path: os.symlink("/bin/true", path)),
+        (usr, lambda path: os.symlink("/not/mounted/nvidia-smi", path)),
     ):
         make(place + "/nvidia-smi")
         theirs = "pymtml: %s/nvidia-smi exists and is not pymtml's; name another folder: --nvidia-smi DIR" % place

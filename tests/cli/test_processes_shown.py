@@ -239,6 +239,7 @@ MEMORY = {
     "--json": (r'"pid": {},[^}}]*"memory_bytes": (\w+)', "18874369", "31457280", "null"),
     "pmon -c 1 -s m": (r" {} +C[+G]* +(\S+) +-  ", "19", "30", "-"),
     "pmon -c 1 -s um": (r" {} +C[+G]*(?: +\S+){{6}} +(\S+) +-  ", "19", "30", "-"),
+    "ps": (r"^ +0 +{} +\S+ +(\S+)", "19MiB", "30MiB", "-"),
     "metrics --processes names": (r'memory_used_bytes{{.*pid="{}",.*}} (.*)', "1.8874369e+07", "3.145728e+07", None),
 }
 
@@ -264,6 +265,8 @@ def test_memory_of_processes(output, is_known, proc, short_folder, monkeypatch):
     place, *known, unknown = MEMORY[output]
     found = [re.findall(place.format(pid), text, re.M) for pid in (5, 6)]
     assert found == ([[shown] for shown in known] if is_known else [[unknown] * (unknown is not None)] * 2)
+    if output == "ps":  # those that use the most come first
+        assert re.findall(r"^ +0 +(\d)", text, re.M) == (["6", "5"] if is_known else ["5", "6"])
 
 
 class Asked:
@@ -386,8 +389,10 @@ def test_who_uses_which_card(proc, monkeypatch):
     group = "0::/kubepods/pod%s/%s\n" % (pod, "ab" * 32)
     (proc / "1001" / "cgroup").write_text(group)
     monkeypatch.setattr(users, "time", types.SimpleNamespace(time=lambda: 1764942400.0))
-    clock = types.SimpleNamespace(localtime=time.gmtime, gmtime=time.gmtime, strftime=time.strftime)
-    monkeypatch.setattr(ps, "time", clock)
+    hour_ahead = types.SimpleNamespace(
+        localtime=lambda seconds: time.gmtime(seconds + 3600), gmtime=time.gmtime, strftime=time.strftime
+    )
+    monkeypatch.setattr(ps, "time", hour_ahead)
     with simulated.machine("s3000-mpc"):
         text, document = invoke("ps"), json.loads(invoke("ps", "--json", "-i", "0").stdout)
         looped = invoke("ps", "-i", "1", "-l", "0.1", "-c", "2", "--json").lines
@@ -396,7 +401,7 @@ def test_who_uses_which_card(proc, monkeypatch):
     assert text.lines == [
         "GPU   PID  USER%s  GPU-MEM  GPU%%  HOST-MEM  CPU%%             SINCE  OWNER%s  COMMAND" % (blank, " " * 35),
         "  0  1000  %s        -     -         -     -                 -  -%s  %s" % (me, " " * 39, command),
-        "  0  1001  %s        -     -      3MiB    50  2025-12-05 13:40  pod %s  %s" % (me, pod, command),
+        "  0  1001  %s        -     -      3MiB    50  2025-12-05 14:40  pod %s  %s" % (me, pod, command),
         "0.0  1002  %s        -     -         -     -                 -  -%s  %s" % (me, " " * 39, command),
     ]
     first, second, third = document["devices"][0]["processes"]["list"]
