@@ -9,7 +9,8 @@ import common
 # call and read are text, see common.loop_of: f is the function, x runs over the device handles (over the indices where
 # the call makes handles), r is the result. check(module, r, index) is true of the right answer. floor is the least that
 # MTML takes to tell what can change: C function, whose handle it wants, and the call, with a ready-made buffer b.
-# sources is how many MTML functions tell what one NVML function does.
+# sources is how many MTML functions tell what one NVML function does. A new query also needs a result in each of
+# stubs/*.c that identifies the device.
 Query = collections.namedtuple("Query", "name function call read check floor sources")
 
 

@@ -147,25 +147,7 @@ def budgets_of(figures):
 
 
 def report(document):
-    rows = []
-    slow_first = sorted(
-        document["figures"].items(), key=lambda item: -item[1]["ratios"].get("stub", {"median": 0})["median"]
-    )
-    for name, row in slow_first[:5]:
-        rows.append(
-            [name]
-            + [common.number(row["ns"].get(title)) for title in ("stub", "simulator", "nvidia")]
-            + [common.number(row["ratios"].get(title, {}).get("median"), 2) for title in ("stub", "simulator")]
-        )
-    header = [
-        "ns per refusal, the slowest 5",
-        "pymtml, stub",
-        "pymtml, simulator",
-        "nvidia",
-        "stub/nvidia",
-        "simulator/nvidia",
-    ]
-    return "\n\n".join([common.table(header, rows), common.budget_table(document)])
+    return common.budget_table(document)
 
 
 if __name__ == "__main__":

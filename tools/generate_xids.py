@@ -36,11 +36,12 @@ def python_table(table):
 
 
 def document(table):
-    """The table of docs/behavior.md."""
-    yield from ("| number | name | meaning | known from |", "|---|---|---|---|")
+    """The table of docs/behavior.md, with the source where it is not the header alone."""
+    yield from ("| number | name | meaning |", "|---|---|---|")
     for row in table:
         names = ["`%s`" % row[column] for column in ("name", "constant") if row[column]]
-        yield "| %s | %s | %s | %s |" % (row["number"], ", ".join(names) or "-", row["meaning"], row["source"])
+        meaning = row["meaning"] + ("" if row["source"] == "header" else " (%s)" % row["source"])
+        yield "| %s | %s | %s |" % (row["number"], ", ".join(names) or "-", meaning)
 
 
 FILES = generated.files(

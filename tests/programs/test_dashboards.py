@@ -136,7 +136,7 @@ COUNTED = {  # GPUs reporting, silent, missing; whether the host is up
 
 @pytest.mark.parametrize("host", sorted(COUNTED))
 def test_the_page_of_a_host(server, host):
-    """Panels of one number: counts are red if a card is not well."""
+    """Counts are red if a card is not well."""
     numbers = {}
     for panel in board("host.json")["panels"]:
         if panel["type"] == "stat":

@@ -73,7 +73,7 @@ print(json.dumps([pynvml.__name__, [[d.index, d.name(), d.uuid(), d.memory_used(
 
 
 def test_nvitop(runner, patched, machine):
-    """With [its patch](../examples/upstream/README.md) instead of the drop-in: its devices and its screen."""
+    """With [its patch](../examples/upstream/README.md): its devices and its screen."""
     environment = patched(NVITOP, machine)
     module, devices = runner.evaluate(NVITOP, DEVICES, environment)
     assert module == "pymtml"
@@ -119,7 +119,7 @@ print(json.dumps([manager.__name__, manager.get_current_node_num_accelerators(),
     ],
 )
 def test_ray(runner, vendor, patched, tmp_path, profile, lost, found, binding):
-    """With [its patch](../examples/upstream/README.md) instead of the drop-in: count and type, by either `pymtml`."""
+    """With [its patch](../examples/upstream/README.md): count and type, by either `pymtml`."""
     machine = Machine(tmp_path, profile) if profile else None
     if lost is not None:
         machine.parser[machine.sections[lost]]["lost"] = "UNKNOWN"
