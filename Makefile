@@ -211,7 +211,7 @@ record: sim $(STAMP) ## Write anew what is recorded: outcomes of lies, tables, s
 bench: ## Time pymtml against nvidia-ml-py and mthreads-ml-py
 	@$(MAKE) --no-print-directory -C benchmarks bench
 
-docs: reference ## Build the documents as a site in build/site; takes 180 MB in .venv
+docs: reference ## Build the documents as a site in build/site; takes a minute, and 180 MB in .venv
 	@$(PY) -c 'import material' 2>/dev/null || $(PY) -m pip install --quiet --disable-pip-version-check --editable '.[site]'
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --config-file tools/mkdocs.yml --strict --quiet
 	@echo 'python3 -m http.server --directory build/site shows it, with its search'
