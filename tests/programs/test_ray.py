@@ -248,7 +248,7 @@ def test_all_cards(ask_cluster):
 
 @pytest.mark.parametrize("vendor", ["MUSA", "CUDA"])
 def test_not_to_be_set(ask_cluster, vendor):
-    """`RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES`."""
+    """`RAY_EXPERIMENTAL_NOSET_MUSA_VISIBLE_DEVICES` is obeyed."""
     shown = ask_cluster(PAIR, **{"RAY_EXPERIMENTAL_NOSET_%s_VISIBLE_DEVICES" % vendor: "1"})
     for entry in shown["pair"]:
         assert (entry["musa"], len(entry["ids"]), len(entry["cards"])) == (None, 1, 8)
