@@ -248,15 +248,15 @@ class Enough(Exception):
 
 def two_samples(monkeypatch, *arguments):
     """What the command prints in two samples, between which the GPU gets warmer; and the seconds between them."""
-    due_times = []
+    waited = []
 
-    def wait(due, _):
-        due_times.append(due)
-        if len(due_times) > 1:
+    def sleep(seconds):
+        if waited:
             raise Enough
+        waited.append(seconds)
         simulated.set_value(0, "gpu_temperature", 77)
 
-    monkeypatch.setattr(samples, "_wait", wait)
+    monkeypatch.setattr(samples, "time", types.SimpleNamespace(monotonic=lambda: 100.0, sleep=sleep))
     out = io.TextIOWrapper(io.BytesIO(), "utf-8")
     monkeypatch.setattr(sys, "stdout", out)
     with pytest.raises(Enough):
@@ -264,7 +264,7 @@ def two_samples(monkeypatch, *arguments):
     out.flush()
     while pymtml._nvmlLib_refcount:
         pymtml.nvmlShutdown()
-    return out.buffer.getvalue().decode("utf-8"), due_times[1] - due_times[0]
+    return out.buffer.getvalue().decode("utf-8"), waited[0]
 
 
 LOOPS = [
