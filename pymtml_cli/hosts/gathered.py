@@ -1,14 +1,13 @@
 """Reads what was gathered from many hosts: documents of `pymtml --json`, `health --json` and `doctor --json`.
 
-The text is in files, of one or more hosts each, or comes through a pipe: documents one after another, lines with the
-host in front (pdsh, clush, srun --label), or text below a head that names hosts (dshbak, clush -b). Anything that is
-not a whole document becomes an Unreadable, with its host if that is known, so that no host is dropped silently.
+The text is in files, of one or more hosts each, or comes through a pipe: documents one after another, or lines with the
+host in front (pdsh, clush, srun --label). Anything that is not a whole document becomes an Unreadable, with its host if
+that is known, so that no host is dropped silently.
 
 The text is not trusted: in a folder only regular files are read, and the cost of reading has bounds.
 """
 
 import collections
-import copy
 import json
 import os
 import re
@@ -28,23 +27,14 @@ LARGEST = 64 << 20  # bytes of a file or of stdin: some 1400 hosts of eight card
 LARGEST_DOCUMENT = 2 << 20  # characters: a host of eight cards has 48000
 MOST_HOSTS = 20000  # of a text, or documents in it
 MOST_CARDS = 10000  # of a host
-MOST_BROKEN = 100  # undecodable documents in a text; the rest of it is not read
 
 # Where a document begins: a brace at the start of a line, or one before the first key of a document of pymtml
 _BEGIN = re.compile(r'^\{|\{\s*"(?:schema|host|verdict)":', re.MULTILINE)
 _HOST_KEY = re.compile(r'"host":\s*("(?:[^"\\]|\\.)*")')
-# How lines begin in the output of two subcommands without --json
-_TEXTS = {
-    HEALTH: re.compile(r"(OK|NOTE|N/A|WARNING|CRITICAL) +[a-z]+: "),
-    DOCTOR: re.compile(r"(ok   |note |warn |fail |n/a  ) \S+ +\S"),
-}
 # srun --label puts blanks before the numbers of tasks.
 _HOST = r' *(\d+|[^\s:{"]\S*?):'
 _PREFIX = re.compile(_HOST + "(?: (.*))?$")
 _PREFIXED = re.compile('^%s \\{\\s*(?:$|")' % _HOST, re.MULTILINE)
-_RULED = re.compile(r"^-{10,}\s*\n(\S+)(?: \(\d+\))?\s*\n-{10,}\s*$", re.MULTILINE)
-# Messages of the launcher that ran the command, about a host or in general
-_LAUNCHER = re.compile(r"(?:pdsh@\S+|srun|clush|slurmstepd): (?:error: )?(?:(\S+): )?(.*)$")
 
 
 class Document:
@@ -123,13 +113,8 @@ def parse(text, title=None):
     name = title or "standard input"
     if not text.strip():
         return [Unreadable(name, "empty")]
-    try:
-        if _PREFIXED.search(text):
-            return _of_parts(_by_prefix(text), name)
-        if _RULED.search(text):
-            return _of_parts(_by_head(text), name)
-    except _Bad as error:
-        return [Unreadable(name, str(error))]
+    if _PREFIXED.search(text):
+        return _by_prefix(text, name)
     found = _documents(text)
     kinds = [one.kind for one in found if isinstance(one, Document)]
     if title is not None and len(kinds) == len(set(kinds)):
@@ -141,115 +126,57 @@ def parse(text, title=None):
     return found
 
 
-# ---- The host of a line ----
-
-
-def _by_prefix(text):
-    """(host, line) of lines with the host in front, (None, line) of others (iterator)."""
+def _by_prefix(text, name):
+    """Documents and Unreadables of lines with the host in front."""
+    texts, rest = {}, []
     for line in text.split("\n"):
-        found = None if _LAUNCHER.match(line) else _PREFIX.match(line)
-        yield (found.group(1), (found.group(2) or "") + "\n") if found else (None, line)
-
-
-def _by_head(text):
-    """(host, text) of text below heads that name hosts, (None, line) of lines before the first (iterator)."""
-    before, *pieces = _RULED.split(text)
-    yield from ((None, line) for line in before.split("\n"))
-    for head, body in zip(pieces[::2], pieces[1::2]):
-        yield from ((host, body) for host in _unfolded(head))
-
-
-def _unfolded(text):
-    try:
-        return hostlist.unfold(text)
-    except ValueError:
-        return [text]
-
-
-def _of_parts(parts, name):
-    """Documents and Unreadables of what _by_prefix and _by_head find."""
-    texts, remarks, rest = {}, {}, []  # remarks: the launcher's messages about hosts
-    for host, text in parts:
-        launcher = _LAUNCHER.match(text) if host is None else None
-        if host is not None:
-            texts.setdefault(host, []).append(text)
-        elif launcher and launcher.group(1):
-            for one in _unfolded(launcher.group(1)):
-                remarks.setdefault(one, launcher.group(2))
-        elif text.strip():
-            rest.append(text)
-        if len(texts) + len(remarks) > MOST_HOSTS:
-            raise _Bad(hostlist.TOO_MANY % MOST_HOSTS)
-    found, read = [], {}  # hosts that share a head share its text, which is read once
+        found = _PREFIX.match(line)
+        if found:
+            texts.setdefault(found.group(1), []).append((found.group(2) or "") + "\n")
+        elif line.strip():
+            rest.append(line)
+    if len(texts) > MOST_HOSTS:
+        return [Unreadable(name, hostlist.TOO_MANY % MOST_HOSTS)]
+    found = [Unreadable(name, "of no host: %s" % rest[-1])] if rest else []
     for label, pieces in texts.items():
-        text = "".join(pieces)
-        if text not in read:
-            read[text] = _documents(text)
-        for one in map(copy.copy, read[text]):
+        for one in _documents("".join(pieces)):
             # srun --label puts numbers of tasks in front: the host is in the documents.
             one.host = (one.host or "task %s" % label) if label.isdigit() else label
             found.append(one)
-    heard = {one.host for one in found}
-    found += [Unreadable(host, text) for host, text in remarks.items() if host not in heard]
-    if rest:
-        found.append(Unreadable(name, "of no host: %s" % rest[-1]))
     return found
-
-
-# ---- Documents ----
 
 
 def _documents(text):
     """Documents and Unreadables of a text, each with the host that it names, or None (list)."""
-    decoder, found, position, noise, broken = json.JSONDecoder(parse_constant=_no_number), [], 0, [], 0
-    while True:
-        begin = _BEGIN.search(text, position)
-        noise.append(text[position : begin.start() if begin else len(text)])
-        if not begin:
-            break
-        if broken > MOST_BROKEN or len(found) > MOST_HOSTS:
-            text = "not read from character %d on: too many errors before it" % begin.start()
-            return found + [Unreadable(None, text)]
-        window, start = text, begin.start()
-        if len(text) > LARGEST_DOCUMENT:
-            window, start = text[start : start + LARGEST_DOCUMENT], 0
-        try:
-            content, end = decoder.raw_decode(window, start)
-            position = begin.start() + end - start
-            found.append(Document(_host(content), _kind(content), content))
-        except _Bad as error:
-            found.append(Unreadable(_host(content), str(error)))
-        except (ValueError, RecursionError) as error:
-            following = _BEGIN.search(text, begin.end())
-            position = following.start() if following else len(text)
-            if position - begin.start() > LARGEST_DOCUMENT:
-                error = _Bad("a document of more than %d MiB" % (LARGEST_DOCUMENT >> 20))
-            piece = text[begin.start() : min(position, begin.start() + LARGEST_DOCUMENT)]
-            found.append(Unreadable(_named(piece), _broken(piece, error, start)))
-            broken += 1
-    if not found:
-        said = [line for line in "".join(noise).split("\n") if line.strip()] or ["nothing"]
-        for kind, line in _TEXTS.items():
-            if any(map(line.match, said)):
-                return [Unreadable(None, "the text of %s: only %s --json can be compared" % (kind, kind))]
+    starts = [found.start() for found in _BEGIN.finditer(text)]
+    if not starts:
+        said = [line for line in text.split("\n") if line.strip()] or ["nothing"]
         return [Unreadable(None, "not a document, but: %s" % said[-1])]
-    return found
+    if len(starts) > MOST_HOSTS:
+        return [Unreadable(None, "more than %d documents" % MOST_HOSTS)]
+    return [_document(text[start:end]) for start, end in zip(starts, starts[1:] + [None])]
+
+
+def _document(piece):
+    """The Document that a piece of text begins with, or an Unreadable."""
+    content, text = None, piece.rstrip()
+    try:
+        if len(text) > LARGEST_DOCUMENT:
+            raise _Bad("a document of more than %d MiB" % (LARGEST_DOCUMENT >> 20))
+        content, _ = json.JSONDecoder(parse_constant=_no_number).raw_decode(text)
+        return Document(_host(content), _kind(content), content)
+    except _Bad as error:
+        reason = str(error)
+    except RecursionError:
+        reason = "JSON nested too deeply"
+    except ValueError as error:
+        is_cut = getattr(error, "pos", 0) >= len(text) or not text.endswith("}")
+        reason = "cut off after %d characters" % len(text) if is_cut else "not JSON: %s" % error
+    return Unreadable(_host(content) or _named(text), reason)
 
 
 def _no_number(name):
     raise ValueError("%s is not a number" % name)
-
-
-def _broken(piece, error, begin):
-    """Why a piece of text is no document."""
-    if isinstance(error, _Bad):
-        return str(error)
-    if isinstance(error, RecursionError):
-        return "JSON nested too deeply"
-    end = len(piece.rstrip())
-    if getattr(error, "pos", 0) - begin >= end or not piece.rstrip().endswith("}"):
-        return "cut off after %d characters" % end
-    return "not JSON: %s" % error
 
 
 def _named(piece):

@@ -313,21 +313,3 @@ def test_a_loop_lets_go_of_the_library_at_its_end(monkeypatch):
     monkeypatch.delenv("PYMTML_KEEP_LIBRARY")
     two_samples(monkeypatch, "pmon", "-i", "0")
     assert os.environ["PYMTML_KEEP_LIBRARY"] == "0"
-
-
-def test_the_wait_for_a_sample(monkeypatch):
-    """It sleeps until the sample is due; what calls for one at once is read, so that it does so once."""
-    slept = []
-    monkeypatch.setattr(samples.time, "sleep", slept.append)
-    samples._wait(samples.time.monotonic() + 3, None)
-    samples._wait(samples.time.monotonic() - 3, None)
-    assert 2.9 < slept[0] <= 3 and slept[1:] == [0]
-    reading, writing = os.pipe()
-    os.write(writing, b"xx")
-    began = samples.time.monotonic()
-    samples._wait(began + 30, reading)
-    assert samples.time.monotonic() - began < 20
-    samples._wait(samples.time.monotonic() + 0.2, reading)
-    assert samples.time.monotonic() - began >= 0.2
-    os.close(reading)
-    os.close(writing)
