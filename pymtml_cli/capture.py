@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import pymtml
 from pymtml_cli.arguments import argument_parser
+from pymtml_cli.common import layout
 from pymtml_cli.common.errors import CommandError
 from pymtml_cli.common.people import saying
 from pymtml_cli.readings.topology import CPU_WORDS, NODE_WORDS, members, ranges
@@ -183,12 +184,6 @@ def engines(walk, device):
     return {} if None in answers else {"engine_utilization": ", ".join(map(str, answers))}
 
 
-METRICS = """
-    pid=pid width=hResolution height=vResolution fps=frameRate bitrate=bitRate latency=latency
-    codec=codecType:MTML_CODEC_TYPE_
-"""
-
-
 def sessions(key, kind):
     """A question for the sessions of the video engine that are in use."""
 
@@ -197,7 +192,7 @@ def sessions(key, kind):
         for session in walk.ask("mtmlVpuGet%sSessionStates" % kind, device) or ():
             if session.state != pymtml.MTML_CODEC_SESSION_STATE_IDLE:
                 metrics = walk.ask("mtmlVpuGet%sSessionMetrics" % kind, device, session.sessionId)
-                found = {} if metrics is None else keys_of(walk, metrics, METRICS)
+                found = {} if metrics is None else keys_of(walk, metrics, TABLES["mtmlCodecSessionMetrics_t"])
                 found = dict(found, state=named("MTML_CODEC_SESSION_STATE_", session.state))
                 texts.append(" ".join("%s=%s" % pair for pair in [("id", session.sessionId), *found.items()]))
         return {key: ", ".join(texts)}
@@ -216,62 +211,36 @@ def retired_pages(walk, device):
     return keys
 
 
-# The first questions: function:keys
-ANSWERS = """
-    mtmlDeviceGetName:name mtmlDeviceGetUUID:uuid mtmlDeviceGetSerialNumber:serial_number
-    mtmlDeviceGetMtBiosVersion:mtbios_version mtmlDeviceGetGpuPath:gpu_path mtmlDeviceGetPrimaryPath:primary_path
-    mtmlDeviceGetRenderPath:render_path mtmlDeviceGetBrand:brand=:MTML_BRAND_ mtmlDeviceCountGpuCores:gpu_cores
-    mtmlDeviceGetPowerUsage:power_usage mtmlGpuGetUtilization:gpu_utilization
-    mtmlGpuGetTemperature:gpu_temperature mtmlGpuGetClock:gpu_clock mtmlGpuGetMaxClock:gpu_max_clock
-    mtmlMemoryGetTotal:memory_total mtmlMemoryGetUsed:memory_used mtmlMemoryGetUsedSystem:memory_used_system
-    mtmlMemoryGetUtilization:memory_utilization mtmlMemoryGetClock:memory_clock
-    mtmlMemoryGetMaxClock:memory_max_clock mtmlMemoryGetBusWidth:memory_bus_width
-    mtmlMemoryGetBandwidth:memory_bandwidth mtmlMemoryGetSpeed:memory_speed mtmlMemoryGetVendor:memory_vendor
-    mtmlMemoryGetType:memory_type=:MTML_MEM_TYPE_ mtmlVpuGetClock:vpu_clock mtmlVpuGetMaxClock:vpu_max_clock
-"""
-PCI = """
-    pci_sbdf=sbdf pci_segment=segment pci_bus=bus pci_device=device pci_device_id=pciDeviceId:0x%08x
-    pci_subsystem_id=pciSubsystemId:0x%08x pci_bus_width=busWidth pci_max_speed=pciMaxSpeed pci_cur_speed=pciCurSpeed
-    pci_max_width=pciMaxWidth pci_cur_width=pciCurWidth pci_max_gen=pciMaxGen pci_cur_gen=pciCurGen
-"""
-VPU = "vpu_utilization=util codec_sample_period=period encoder_utilization=encUtil decoder_utilization=decUtil"
-DRAM = pymtml.MTML_MEMORY_LOCATION_DRAM
-
-QUESTIONS = (
-    *(asked(keys, function) for function, _, keys in (row.partition(":") for row in ANSWERS.split())),
-    asked("ecc_corrected_volatile", "mtmlMemoryGetEccErrorCounter", 0, 0, DRAM),
-    asked("ecc_corrected_aggregate", "mtmlMemoryGetEccErrorCounter", 0, 1, DRAM),
-    asked("ecc_uncorrected_volatile", "mtmlMemoryGetEccErrorCounter", 1, 0, DRAM),
-    asked("ecc_uncorrected_aggregate", "mtmlMemoryGetEccErrorCounter", 1, 1, DRAM),
-    asked("retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", made=lambda code: YES_NO.get(code, code)),
-    asked("pcie_replay_counter", "mtmlDeviceGetPcieReplayCounter"),
-    asked("performance_state", "mtmlDeviceGetPerformanceState"),
-    asked("enforced_power_limit", "mtmlGpuGetEnforcedPowerLimit"),
-    asked("default_power_limit", "mtmlGpuGetPowerManagementDefaultLimit"),
-    asked("shutdown_temperature", "mtmlGpuGetTemperatureThreshold", 0),
-    asked("slowdown_temperature", "mtmlGpuGetTemperatureThreshold", 1),
-    asked("gpu_voltage", "mtmlGpuGetVoltage"),
-    asked("memory_temperature", "mtmlMemoryGetTemperature"),
-    asked("", "mtmlDeviceGetVbiosVersion"),  # so that a refusal is recorded; the answer is mtbios_version
+SPECIAL = {
+    "retired_pages_pending": asked(
+        "retired_pages_pending", "mtmlMemoryGetRetiredPagesPendingStatus", made=lambda code: YES_NO.get(code, code)
+    ),
     # The C API does not report the generation; it is the high byte of the PCI device id.
-    asked("generation", "mtmlDeviceGetPciInfo", made=lambda info: GENERATIONS.get(info.pciDeviceId >> 24, NEWEST)),
-    asked(PCI, "mtmlDeviceGetPciInfo"),
-    asked("slot_id=slotId slot_name=slotName", "mtmlDeviceGetPcieSlotInfo"),
+    "generation": asked(
+        "generation", "mtmlDeviceGetPciInfo", made=lambda info: GENERATIONS.get(info.pciDeviceId >> 24, NEWEST)
+    ),
     # If the number of fans is unknown, the first is queried nevertheless, so that its refusal is recorded.
-    each("fan_speed", "mtmlDeviceCountFan", "mtmlDeviceGetFanSpeed", otherwise=1),
-    each("fan_rpm", "mtmlDeviceCountFan", "mtmlDeviceGetFanRpm", otherwise=1),
-    each("displays", "mtmlDeviceCountDisplayInterface", "mtmlDeviceGetDisplayInterfaceSpec", display),
-    engines,
-    asked(VPU, "mtmlVpuGetUtilization"),
-    asked("encoder_capacity=0 decoder_capacity=1", "mtmlVpuGetCodecCapacity"),
-    sessions("encoder_sessions", "Encoder"),
-    sessions("decoder_sessions", "Decoder"),
-    asked("ecc_mode=0:MTML_MEMORY_ECC_ ecc_pending_mode=1:MTML_MEMORY_ECC_", "mtmlMemoryGetEccMode"),
-    retired_pages,
-    asked("cpu_affinity", "mtmlDeviceGetCpuAffinityWithinNode", CPU_WORDS, made=mask_ranges),
-    asked("memory_affinity", "mtmlDeviceGetMemoryAffinityWithinNode", NODE_WORDS, made=mask_ranges),
-    asked("musa_compute_capability=:%d.%d", "mtmlDeviceGetMusaComputeCapability"),
-)
+    "fan_speed": each("fan_speed", "mtmlDeviceCountFan", "mtmlDeviceGetFanSpeed", otherwise=1),
+    "fan_rpm": each("fan_rpm", "mtmlDeviceCountFan", "mtmlDeviceGetFanRpm", otherwise=1),
+    "displays": each("displays", "mtmlDeviceCountDisplayInterface", "mtmlDeviceGetDisplayInterfaceSpec", display),
+    "engine_utilization": engines,
+    "encoder_sessions": sessions("encoder_sessions", "Encoder"),
+    "decoder_sessions": sessions("decoder_sessions", "Decoder"),
+    "retired_pages": retired_pages,
+    "cpu_affinity": asked("cpu_affinity", "mtmlDeviceGetCpuAffinityWithinNode", CPU_WORDS, made=mask_ranges),
+    "memory_affinity": asked("memory_affinity", "mtmlDeviceGetMemoryAffinityWithinNode", NODE_WORDS, made=mask_ranges),
+}
+
+
+def _question(row):
+    """The question of a row of capture.txt."""
+    called, _, keys = row.partition(" |")
+    function, *numbers = called.split()
+    return SPECIAL[numbers[0]] if function == "=" else asked(keys.strip(), function, *map(int, numbers))
+
+
+TABLES = layout.blocks("capture.txt")
+QUESTIONS = [_question(row) for row in TABLES["card"].split("\n")]
 
 
 # ---- The machine ----
@@ -393,16 +362,9 @@ def define_configuration(walk, configuration):
     return str(configuration.id)
 
 
-VIRT_TYPE = """
-    name=name api=api horizontal_resolution=horizontalResolution vertical_resolution=verticalResolution
-    frame_buffer=frameBuffer max_encode=maxEncodeNum max_decode=maxDecodeNum max_instances=maxInstances
-    max_displays=maxVirtualDisplay
-"""
-
-
 def define_type(walk, kind):
     name = re.sub(r"[^A-Za-z0-9_.-]", "_", kind.id)  # names of sections have no escapes
-    walk.definitions["virt_type." + name] = keys_of(walk, kind, VIRT_TYPE)
+    walk.definitions["virt_type." + name] = keys_of(walk, kind, TABLES["mtmlVirtType_t"])
     return name
 
 
@@ -448,8 +410,8 @@ def fill_links(walk, card, found):
     ends = {}  # (number of the other card, link here): link there
     for other in found:
         if other is not card:
-            for layout in walk.ask("mtmlDeviceGetMtLinkLayouts", card.device, other.device) or ():
-                ends[other.number, layout.localLinkId] = layout.remoteLinkId
+            for pair in walk.ask("mtmlDeviceGetMtLinkLayouts", card.device, other.device) or ():
+                ends[other.number, pair.localLinkId] = pair.remoteLinkId
     lists = {key: [] for key, _, _, _ in OF_LINK}
     for link in range(links):
         for key, function, arguments, names in OF_LINK:
@@ -522,7 +484,6 @@ def profile(unmasked):
         fill_pairs(walk, found)
         join_ends(found)
         nearer = includes_nearer(walk, found)
-        memory = memory_lines(found)
     finally:
         pymtml.mtmlLibraryShutDown()
     absent = missing()
@@ -541,7 +502,7 @@ def profile(unmasked):
     else:
         machine["reinit"] = again
     lines = heading("library %s, driver %s" % (library, driver), unmasked) + failure_lines(walk, absent)
-    lines += memory + driver_lines(walk)
+    lines += driver_lines(walk)
     lines += section("machine", machine)
     for name in sorted(walk.definitions, key=natural):
         lines += section(name, walk.definitions[name])
@@ -605,24 +566,6 @@ KNOWN = re.compile(
     r"package version:|device:|mtgpu\.[0-9]+\Z|mtgpu_proc_util_|int status:|target [0-9]+ |MemoryUsage\w+\s|MemTotal\s"
     r"|(Driver|Firmware) Status:|\s*Pid\b[\s\w]*\Z|[\w\s]+: *[0-9x%:]+\s*\Z"
 )
-ROW = re.compile(r"(\s*)([0-9]+)(\s+)([0-9]+)(\s.*%\s*)(\S.*)?\Z")
-
-
-def memory_lines(found):
-    """Whether the driver tells the memory of processes of each card, and of how many (list of str)."""
-    by_text = {}
-    for card in found:
-        try:
-            users = pymtml._processes_of(card.device)
-            memory = users.memory()
-        except pymtml.MTMLError:
-            continue  # no nodes, or no process is shown
-        if memory.count is None and not os.path.exists(users.path or ""):
-            continue
-        text = memory.reason or "plausible"
-        text = text if memory.count is None else "%d entries, %s" % (memory.count, text)
-        by_text.setdefault(text, []).append("device.%d" % card.number)
-    return ["# Memory of processes: %s (%s)" % (escaped(text), "; ".join(those)) for text, those in by_text.items()]
 
 
 def driver_lines(walk):
@@ -652,7 +595,7 @@ def driver_text(walk, path):
     if os.path.basename(path) == "proc_util" and read_bytes(path):
         time.sleep(SAMPLE_SECONDS)
     lines = [line for line in read_bytes(path).decode("latin-1").split("\n") if line]
-    shown = lines if walk.unmasked else [masked_line(walk, line) for line in lines[:MOST_LINES]]
+    shown = lines if walk.unmasked else [masked_line(line) for line in lines[:MOST_LINES]]
     return shown[:MOST_LINES] + ["and %d more lines" % (len(lines) - MOST_LINES)] * (len(lines) > MOST_LINES)
 
 
@@ -667,27 +610,8 @@ def event(record):
     return "type %s length %s version %s xid %s scope and severity %s" % tuple(numbers)
 
 
-def masked_line(walk, line):
-    row = ROW.match(line)
-    if row is None:
-        return UUID.sub("UUID", line) if KNOWN.match(line) else re.sub("[A-Za-z]", "x", re.sub("[0-9]", "9", line))
-    before, pid, between, vpid, shares, name = row.groups()
-    name = walk.masked("program", (name or "")[: SERIAL_LENGTH - 1])  # so short, no letter of it is kept
-    facts = "; ".join(process_facts(number) for number in (pid, vpid))
-    pid, vpid = walk.masked("process", pid), walk.masked("process", vpid)
-    return "".join((before, pid, between, vpid, shares, name, "    <- ", facts))
-
-
-def process_facts(number):
-    """What /proc says of a number in a row: which of the card's nodes the process holds."""
-    folder = os.path.join(pymtml._proc_root(), number)
-    try:
-        depth = re.search(rb"(?m)^NSpid:(.*)|\Z", read_bytes(os.path.join(folder, "status"))).group(1) or b""
-        held = {os.path.basename(os.readlink(file)) for file in glob.glob(os.path.join(folder, "fd", "*"))}
-    except OSError as error:
-        return "no process here: %s" % error.strerror
-    nodes = sorted(name for name in held if re.match(r"(mtgpu\.|renderD|card)[0-9]+\Z", name))
-    return "NSpid of %d, holds %s" % (len(depth.split()), " ".join(nodes) or "no node")
+def masked_line(line):
+    return UUID.sub("UUID", line) if KNOWN.match(line) else re.sub("[A-Za-z]", "x", re.sub("[0-9]", "9", line))
 
 
 def parser():

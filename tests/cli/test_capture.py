@@ -140,7 +140,7 @@ def test_a_captured_machine_answers_as_the_original(profile, tmp_path):
     with simulated.machine(str(file)):
         captured = answers()
     different = {key[0] for key in original if captured.get(key) != original[key]}
-    assert not different, "pymtml_cli/capture.py does not write down what these answer: %s" % sorted(different)
+    assert not different, "pymtml_cli/capture.txt does not write down what these answer: %s" % sorted(different)
     assert set(captured) == set(original)
 
 
@@ -175,7 +175,8 @@ def test_names_that_no_section_can_have(tmp_path):
     assert captured["virt_type.MT_vGPU_10"]["name"] == "MT vGPU 20"
 
 
-ASKED = sorted(set(re.findall('["\\s](mtml(?!LibraryInit")\\w+)[":]', inspect.getsource(capture))))
+SOURCE = inspect.getsource(capture) + capture.TABLES["card"]
+ASKED = sorted(set(re.findall(r'(?m)(?:"|^)(mtml(?!LibraryInit\b)\w+(?<!_t))(?:"| )', SOURCE)))
 ASKED.append("mtmlDeviceInitVirtDevice@1x1")
 
 

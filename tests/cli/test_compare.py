@@ -436,7 +436,7 @@ def test_doctor(folder):
     assert result.lines[:2] == ["doctor.links", "  2 hosts: GPU 2,5: OK"]
     assert result.lines[2] == "   1 host: GPU 2,5: %s: c" % down
     (found,) = gathered.parse(said("s3000x2", ("doctor",)), "a")
-    assert found.reason == "the text of doctor: only doctor --json can be compared"
+    assert found.reason == "not a document, but: verdict: pymtml works"
 
 
 SICK = ("gpu_temperature=99", "ecc_uncorrected_volatile=305", "pci_cur_width=4")

@@ -266,9 +266,6 @@ def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc):
     record = driver_files.event_record(0x07000001, "secret text", "warn", "gpu", pid=4711)
     driver_tree(proc, 2, proc_util={1: table}, event_report={0: record})
     (proc / "driver" / "musa" / "version").write_bytes(driver_files.version("3.3.9"))
-    (proc / "842" / "fd").mkdir(parents=True)
-    (proc / "842" / "fd" / "3").symlink_to("/dev/mtgpu.1")
-    (proc / "842" / "status").write_text("Name:\tx\nNSpid:\t842\t17\n")
     with simulated.machine("s3000x2"):
         text = invoke("capture").stdout
     lines = [line for line in text.splitlines() if re.match(r"# (version|gpu)", line)]
@@ -283,9 +280,7 @@ def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc):
     assert "# gpu01/status: as gpu00/status" in lines
     rows = [line.partition(": ")[2] for line in lines if line.startswith("# gpu01/proc_util")]
     assert rows[:2] == [line.replace("\t", "\\t") for line in table.decode().split("\n")[:2]]
-    assert "37% \\t" in rows[2] and rows[2].split()[1] == rows[2].split()[2]
-    assert rows[2].endswith("<- NSpid of 2, holds mtgpu.1; NSpid of 2, holds mtgpu.1")
-    assert rows[3].endswith("<- no process here: No such file or directory; no process here: No such file or directory")
+    assert rows[2].replace("\\t", "").split()[1:] == "999 999 99% 99% 9% 9% 9% 9% xxxxxx_xxxxxxx".split()
     assert rows[4].startswith("xxxxxx xxxx xxxxx xx x99x9xxx-")
     assert lines[-2:] == [
         "# gpu00/event_report: 256 bytes",
@@ -296,20 +291,13 @@ def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc):
 
 
 def test_whether_the_driver_tells_the_memory_of_processes(proc):
-    """An answer that cannot be is a finding of doctor; capture has the number of entries, and no process."""
+    """An answer that cannot be is a finding of doctor."""
     driver_files.write_process(str(proc), 4711, ["train"], "/dev/mtgpu.0")
     (proc / "mtgpu.0").write_text("process = 4711 lma=1048576\n")
     (proc / "mtgpu.1").write_text("count = 4000000000\n")
     preload = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), simulated.NODES_LIBRARY]))
     extra = {"LD_PRELOAD": preload, "MTML_SIM_NODES": str(proc), "PYMTML_PROC_ROOT": str(proc)}
     reason = "the driver's answer is impossible: 4000000000 entries"
-    lines = run_command("capture", name="s3000x2", extra_environment=extra).stdout.splitlines()
-    assert [line for line in lines if "processes" in line] == [
-        "# Memory of processes: 1 entries, plausible (device.0)",
-        "# Memory of processes: 4000000000 entries, %s (device.1)" % reason,
-    ]
     found = json.loads(run_command("doctor", "--json", name="s3000x2", extra_environment=extra).stdout)["findings"]
     texts = [one["text"] for one in found if one["check"] == "processes" and one["status"] == "NOTE"]
     assert texts == ["memory per process is unavailable: " + reason]
-    with simulated.machine("s3000x2"):
-        assert "# Memory of processes" not in invoke("capture").stdout

@@ -136,11 +136,12 @@ def facts(copy):
 
 
 def capture(copy):
-    """pymtml_cli/capture.py: the keys, so that a machine that has them can be written down."""
-    text = """    asked("module_id", "mtmlDeviceGetModuleId"),
-    asked("fabric_clique=cliqueId fabric_state=state", "mtmlDeviceGetFabricInfo"),
+    """pymtml_cli/capture.txt: the keys, so that a machine that has them can be written down."""
+    text = """\
+mtmlDeviceGetModuleId | module_id
+mtmlDeviceGetFabricInfo | fabric_clique=cliqueId fabric_state=state
 """
-    copy.insert("pymtml_cli/capture.py", '    asked("memory_temperature", "mtmlMemoryGetTemperature"', text)
+    copy.insert("pymtml_cli/capture.txt", "mtmlMemoryGetTemperature |", text)
 
 
 def meanings(copy):
