@@ -445,7 +445,7 @@ CHECKS = {check.name: check for check in (
           "errors that the driver has recorded (XIDs), CRITICAL: a fatal one that concerns more than one program; "
           "WARNING: a warning of that kind; NOTE: all others, and those older than `--xid-hours` (%(xid-hours)d) or "
           "than a reset by `pymtml -r`", {xid: "no XIDs"}, "`pymtml xid` lists them", of_files=True),
-    Check("memory", "WARNING: more in use than there is", {memory: "memory in use is within the total"},
+    Check("memory", "WARNING: more in use than the card has", {memory: "memory in use is within the total"},
           "seen with the IOMMU off: turn it on, or do not trust memory numbers"),
     Check("utilization",
           "0 %% on a busy card, WARNING: it draws more than `--max-idle-power` percent of its power limit, or uses "
