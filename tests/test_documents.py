@@ -28,16 +28,6 @@ PYTHON = ("python", "py")
 SHELL = ("sh", "bash", "shell", "console")
 
 
-def promql(text):
-    """Parses queries, one a line, where there is a parser (extra dev, Python 3.11 and newer)."""
-    try:
-        import promql_parser
-    except ImportError:
-        return
-    for query in text.splitlines():
-        promql_parser.parse(query)
-
-
 def c_source(text):
     """Compiles a program against the headers, without a result."""
     folders = [simulated.ROOT, os.path.join(simulated.ROOT, "simulator")]
@@ -47,7 +37,6 @@ def c_source(text):
 
 DATA = {
     "c": c_source,
-    "promql": promql,
     "json": json.loads,
     "yaml": lambda text: list(yaml.safe_load_all(text)),
     "ini": lambda text: configparser.ConfigParser(strict=False, interpolation=None).read_string(text),
