@@ -47,14 +47,15 @@ def run(arguments):
     """Write the archive, and say what is in it (exit status)."""
     options = parser().parse_args(arguments)
     path = options.file or time.strftime("pymtml-report-%Y%m%d-%H%M%S.tar.gz")
-    texts, lines, timeout = {}, [], options.timeout
+    texts, lines, timeout, spare = {}, [], options.timeout, SPARE
     for name, (asked, about) in PARTS.items():
+        most = timeout + (SPARE if "--timeout" in asked else spare)
         asked = [word.format(timeout="%g" % timeout) for word in asked]
         asked += ["--unmasked"] * (options.full and name == "capture.ini")
         with saying("making %s" % name):
-            texts[name], why = _output(program(asked), timeout + SPARE * (timeout == options.timeout))
-        if why == "no answer":
-            timeout = min(timeout, AFTER_A_HANG)
+            texts[name], why = _output(program(asked), most)
+        if why == "no answer" or "no answer within" in texts[name]:
+            timeout, spare = min(timeout, AFTER_A_HANG), 0
         lines.append("%-13s %s%s" % (name, about, " (%s)" % why if why else ""))
     texts[KERNEL[0]], why = _kernel_lines()
     lines.append("%-13s %s (%s)" % (*KERNEL, why))

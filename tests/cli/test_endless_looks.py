@@ -33,7 +33,7 @@ def proc(tmp_path, monkeypatch):
     hang(root, "maps")
     hang(root, "cmdline")
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(root))
-    monkeypatch.setattr(child.Child, "look_seconds", 2.0)
+    monkeypatch.setattr(child.Child, "look_seconds", 1.0)
     return root
 
 
@@ -58,7 +58,7 @@ def test_health(proc, tmp_path):
         report = json.loads(invoke("health", "--json", "--lock", str(tmp_path / "lock")).stdout)
         left_out = invoke("health", "--skip", "processes", "--lock", str(tmp_path / "lock"))
     assert time.monotonic() - began < 30  # of the driver, which is not waited for
-    text = "processes could not be inspected: looking at their files did not end within 2 seconds: `ps "
+    text = "processes could not be inspected: looking at their files did not end within 1 seconds: `ps "
     assert [line.partition(text)[:2] for line in result.lines if "processes" in line] == [
         ("NOTE     processes: GPU 0-1: ", text)
     ]
@@ -75,7 +75,7 @@ def test_doctor(proc):
         shutil.rmtree(str(proc / str(STUCK)))
         usual = invoke("doctor")
     text = "note  processes  GPU 0-1: processes could not be inspected: looking at their files did not end "
-    assert (result.status, result.lines[-4]) == (0, text + "within 2 seconds")
+    assert (result.status, result.lines[-4]) == (0, text + "within 1 seconds")
     well = "ok    processes  GPU 0-1: all processes could be inspected"
     assert usual.lines[-3] == well
     assert [line[:16] for line in result.lines[:-4]] == [line[:16] for line in usual.lines[:-3]]

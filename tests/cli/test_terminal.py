@@ -15,6 +15,7 @@ import time
 import pytest
 import simulated
 from command import COMMAND, command_environment, run_command
+from inside import devices, main
 from mtml_simulator import driver_files
 
 
@@ -23,7 +24,7 @@ class Terminal:
 
     def __init__(self, *arguments, **options):
         columns, lines = options.pop("size", (91, 60))
-        how = options.pop("how", {"start_new_session": True})
+        how, command = options.pop("how", {"start_new_session": True}), options.pop("command", COMMAND)
         extra = dict({"TERM": "xterm"}, **options.pop("extra_environment", {}))
         env = command_environment(extra_environment=extra, **options)
         for name in ("NO_COLOR", "COLUMNS", "LINES"):
@@ -32,7 +33,7 @@ class Terminal:
         self.fd, slave = pty.openpty()
         self.resize(columns, lines)
         self.process = subprocess.Popen(
-            COMMAND + list(arguments), env=env, stdin=slave, stdout=slave, stderr=slave, **how
+            command + list(arguments), env=env, stdin=slave, stdout=slave, stderr=slave, **how
         )
         os.close(slave)
         self.text = ""
@@ -133,14 +134,19 @@ def test_what_takes_long_says_what_it_does(command, words):
     assert terminal.finish()[1].startswith(words)
 
 
+IMPATIENT = "import %s as devices; devices.PATIENCE = 1; from %s import main; main()"
+IMPATIENT %= (devices.__name__, main.__module__)
+
+
 @pytest.mark.parametrize("again", [False, True])
 def test_somebody_at_a_terminal_hears_that_the_driver_is_waited_for(again, tmp_path):
     """At the beginning, and in a loop; the pause between two samples is not the driver's."""
     control, slow = tmp_path / "control", "profile = s80\nmachine.latency_ns = 100000000000\n"
     control.write_text("profile = s80\n" if again else slow)
-    terminal = Terminal("--query-gpu=temperature.gpu", "-l", "6", name="s80", control=str(control))
+    command = [sys.executable, "-c", IMPATIENT]
+    terminal = Terminal("--query-gpu=temperature.gpu", "-l", "2", name="s80", control=str(control), command=command)
     if again:
-        terminal.read_until(lambda text: text.count("\n") == 2)
+        terminal.read_until(lambda text: text.count("\n") == 3)
         assert "waiting" not in terminal.text
         control.write_text(slow)
     terminal.read_until(lambda text: "waiting" in text)
