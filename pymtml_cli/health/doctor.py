@@ -1,7 +1,7 @@
 """doctor: what works here, what does not, and what to do about it.
 
 Checks run in the order in which things depend on each other, and each finding is printed as soon as it is known. A
-child process asks the driver, which may hang; another one looks at processes. Levels: ok, note (never changes the
+child process asks the driver, which may hang, and looks at processes last. Levels: ok, note (never changes the
 verdict), warn (works in part), fail (does not work) and n/a.
 """
 
@@ -103,7 +103,9 @@ def examine(timeout, known):
     with people.saying("asking the driver, which may take up to %g seconds" % timeout):
         yield from findings_of_a_child({}, timeout, answers)
     known.library, known.driver, known.count = [answers.get(name) for name in ("library", "driver", "count")]
-    if answers["answering"]:
+    if (
+        answers["answering"] and LOOKING not in answers
+    ):  # the child ended, or the library takes no init after a shutdown
         with people.saying("looking at processes"):
             yield from findings_of_a_child({"cards": answers["answering"]}, timeout, {})
 
@@ -127,7 +129,7 @@ def findings_of_a_child(wanted, timeout, answers):
                 answers[kind] = value
         if child.hangs_in_a_look:
             found = finding_of(checks.PROCESSES, checks.endless_look(child.look_seconds))
-            yield from about_cards({found: wanted["cards"]})
+            yield from about_cards({found: wanted.get("cards") or answers["answering"]})
         else:
             yield Finding(FAIL, "driver", child.failure(timeout) + asking, "look at dmesg for mtgpu; a reboot may help")
     except (OSError, ValueError) as error:
@@ -167,15 +169,18 @@ def examine_driver(send):
         for name, version in (("library", library), ("driver", driver)):
             send(name, None if isinstance(version, Unknown) else version)
         yield Finding(OK, "versions", "MTML %s, driver %s, MUSA %s" % (library, driver, musa_version()))
-        yield from device_findings(seconds, send)
+        answering = yield from device_findings(seconds, send)
     finally:
         setting = os.environ.pop("PYMTML_KEEP_LIBRARY", None)  # so that both kinds of shutdown are tried
         ask(pymtml.nvmlShutdown)
     try:
         yield fork_finding(opened)
-        yield second_life_finding()
+        again = second_life_finding()
+        yield again
     finally:
         os.environ.update({} if setting is None else {"PYMTML_KEEP_LIBRARY": setting})
+    if answering and again.level == OK:
+        yield from processes_findings(answering, send)
 
 
 # ---- Python ----
@@ -379,7 +384,7 @@ def file_findings(may_lack):
 
 
 def device_findings(init_seconds, send=lambda kind, value: None):
-    """Findings about the cards, and the cost of a query (iterator); what it asks is sent before."""
+    """Findings about the cards, and the cost of a query (iterator that returns which answer); what it asks is sent."""
     try:
         machine = Machine()
     except CommandError as error:
@@ -400,8 +405,10 @@ def device_findings(init_seconds, send=lambda kind, value: None):
         answering = []
         yield from grouped(findings_of_cards(cards, answering, lambda *what: send("asking", what[::-1])))
         send("asking", None)
-        send("answering", [card.index for card in answering])
+        indices = [card.index for card in answering]
+        send("answering", indices)
         yield cost_finding(cards[0], init_seconds)
+        return indices
 
 
 def processes_findings(indices, send):
