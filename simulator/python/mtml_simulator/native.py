@@ -2,7 +2,6 @@
 
 import ctypes
 import os
-import platform
 import sys
 from typing import Any, Dict, List, Mapping, Optional, Set, Tuple
 
@@ -68,6 +67,8 @@ _MACHINES = {62: "x86_64", 183: "aarch64"}
 
 def _other_machine(path: str) -> Optional[str]:
     """What is wrong with a library that is for another processor or C library than this Python's (str), or None."""
+    import platform
+
     with open(path, "rb") as file:
         data = file.read()
     try:

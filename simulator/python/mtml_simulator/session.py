@@ -3,7 +3,6 @@
 import contextlib
 import ctypes
 import gc
-import hashlib
 import os
 import re
 import shutil
@@ -324,9 +323,11 @@ class Simulator(Machine):
         return root
 
     def _file(self, text: str) -> str:
+        from hashlib import sha256  # loads OpenSSL
+
         # Indented as the test is that it stands in.
         text = textwrap.dedent(text)
-        name = "profile-%s.ini" % hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        name = "profile-%s.ini" % sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
         path = os.path.join(self._folder, name)
         if not os.path.exists(path):
             with open(path, "w", encoding="utf-8", errors="surrogateescape", newline="") as file:

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import struct
-import subprocess
 import time
 from typing import Dict, Iterator, List, Optional, Protocol, Sequence, Tuple, Union
 
@@ -425,6 +424,8 @@ def over_sysfs(root: str, folder: str, command: Sequence[str]) -> Optional[List[
     """
     if not shutil.which("unshare") or not os.path.isdir(PCI_DEVICES):
         return None
+    import subprocess
+
     os.makedirs(folder)
     _shown(root, folder)
     start = ["unshare", "--map-root-user", "--mount", "sh", "-c", _MOUNT, folder]
