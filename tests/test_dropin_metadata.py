@@ -78,7 +78,7 @@ def test_fields_of_the_genuine_one():
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+    return wheels.ours(tmp_path_factory)
 
 
 @pytest.fixture

@@ -1,6 +1,8 @@
 """Wheels for the tests of installing: this project's, built once, and small stand-ins for other people's."""
 
 import base64
+import fcntl
+import glob
 import hashlib
 import importlib.util
 import os
@@ -28,6 +30,24 @@ def build(kind, folder, source=ROOT):
     done = run([sys.executable, "-c", BUILD, kind, str(folder)], cwd=str(source))
     assert done.returncode == 0, done.stderr
     return os.path.join(str(folder), done.stdout.splitlines()[-1])
+
+
+def once(factory, name, make):
+    """A folder that the first one of a run's processes to ask for it has made (path)."""
+    top = factory.getbasetemp()
+    top = top.parent if "PYTEST_XDIST_WORKER" in os.environ else top
+    with open(str(top / (name + ".lock")), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (top / name).exists():
+            make(str(top / (name + ".new")))
+            os.rename(str(top / (name + ".new")), str(top / name))
+    return str(top / name)
+
+
+def ours(factory):
+    """This project's wheel (path)."""
+    (path,) = glob.glob(os.path.join(once(factory, "wheel", lambda folder: build("wheel", folder)), "*.whl"))
+    return path
 
 
 def copy_of_source(folder, version=None):

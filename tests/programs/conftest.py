@@ -49,12 +49,12 @@ def standin(tmp_path_factory):
 @pytest.fixture(scope="session")
 def site(tmp_path_factory):
     """A folder that holds what the wheel installs, and nothing else of this repository."""
-    folder = str(tmp_path_factory.mktemp("site"))
-    wheel = wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
-    subprocess.run(
-        [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--target", folder, wheel], check=True
-    )
-    return folder
+
+    def make(folder):
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-index", "--target", folder]
+        subprocess.run(install + [wheels.ours(tmp_path_factory)], check=True)
+
+    return wheels.once(tmp_path_factory, "site", make)
 
 
 @pytest.fixture(params=["as shipped", "changed", "header only"])

@@ -19,7 +19,7 @@ THEIRS = ["mthreads-ml-py==2.4.2", "mthreads-ml-py==2.4.3"]
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+    return wheels.ours(tmp_path_factory)
 
 
 @pytest.fixture(params=wheels.INSTALLERS)

@@ -17,7 +17,7 @@ THEIRS = "THEIRS = 'mthreads-ml-py'\n"
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+    return wheels.ours(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import wheels
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    return wheels.build("wheel", tmp_path_factory.mktemp("wheel"))
+    return wheels.ours(tmp_path_factory)
 
 
 def answer(command, **options):
