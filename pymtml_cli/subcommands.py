@@ -33,7 +33,7 @@ SUBCOMMANDS = {
     "topo": Subcommand("smi.topo", "how cards are connected to each other and to processors"),
     "mtlink": Subcommand("smi.mtlink", "state, speed and far end of each MtLink", True),
     "mig": Subcommand("smi.mig", "list MPC instances, and divide a card into them"),
-    "vgpu": Subcommand("smi.vgpu", "virtual devices, and the kinds that a card offers"),
+    "vgpu": Subcommand("smi.vgpu", "virtual devices, and the types that a card offers"),
     "dmon": Subcommand("smi.dmon", "a line for each card and second"),
     "pmon": Subcommand("smi.pmon", "a line for each process and second"),
     "xid": Subcommand("health.xid", "errors that the driver has recorded, the oldest first"),

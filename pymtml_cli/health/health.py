@@ -43,7 +43,7 @@ def parser():
         shown = "" if default is None else " (default %d)" % default
         parser.add_number("--" + name, "N", least, most, "limit: " + text.replace("%", "%%") + shown)
     parser.add_file("--limits", "a file of limits, one per line: max-temperature = 85")
-    text = "leave out, separated by commas: " + ", ".join(CHECKS[1:])
+    text = "checks to leave out, separated by commas: " + ", ".join(CHECKS[1:])
     parser.add_list("--skip", CHECKS[1:], metavar="CHECKS", default="", help=text)
     parser.add_argument("--json", action="store_true", help=JSON)
     parser.add_file("--lock", "lock file, which allows one check at a time (default: one per user)")

@@ -36,7 +36,7 @@ COLUMNS = {"time": 19, "gpu": 5, "xid": 8, "name": 28, "severity": 8, "scope": 7
 def parser():
     parser = argument_parser("xid")
     parser.add_argument("-i", "--id", metavar="CARDS", help=CARDS)
-    parser.add_argument("-f", "--follow", action="store_true", help="go on with new ones, until Ctrl-C")
+    parser.add_argument("-f", "--follow", action="store_true", help="wait for new ones, until Ctrl-C")
     parser.add_argument("--json", action="store_true", help=JSON + "; with -f one per line")
     parser.add_file("--file", "read a copy of the driver's file event_report or xid_records")
     return parser

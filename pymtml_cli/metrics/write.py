@@ -41,17 +41,19 @@ def parser():
     parser.add_file("--textfile", "write FILE for node_exporter instead of printing", where)
     text = "serve /metrics (default host: 127.0.0.1; 0.0.0.0: all addresses)"
     where.add_argument("--listen", metavar="[HOST:]PORT", help=text)
-    text = "time from one collection to the next (--listen: default %d; --textfile: write once without it)" % INTERVAL
+    text = (
+        "seconds from one collection to the next (--listen: default %d; --textfile: write once without it)" % INTERVAL
+    )
     parser.add_number("--interval", "SECONDS", 0.1, LONGEST_INTERVAL, text, whole=False)
     parser.add_number("--expect", "N", 0, health.MOST_CARDS, health.EXPECT)
-    text = "time that the driver may take for a collection (default %d)" % TIMEOUT
+    text = "seconds that the driver may take for a collection (default %d)" % TIMEOUT
     parser.add_number("--timeout", "SECONDS", 0.1, LONGEST_TIMEOUT, text, TIMEOUT, whole=False)
     parser.add_file("--limits", "limits of the checks, as for pymtml health")
     parser.add_list(
         "--skip", health.CHECKS[1:], metavar="CHECKS", default="", help="checks to leave out, as for pymtml health"
     )
-    text = "whether to look for processes, every 30 seconds at most: their number, that of each pod, container and"
-    text += " job, or their names as well (default %s)" % COUNTED
+    text = "what to report of processes, every 30 seconds at most: nothing, their number, that of each pod, container"
+    text += " and job, or also their names (default %s)" % COUNTED
     parser.add_argument("--processes", choices=(NO_PROCESSES, COUNTED, OWNED, NAMED), default=COUNTED, help=text)
     text = "folder with a file for each card, named by its index: the jobs on it, one per line, or job user partition"
     parser.add_argument("--hpc-job-dir", metavar="DIR", help=text)
