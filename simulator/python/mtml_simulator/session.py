@@ -204,7 +204,7 @@ class Machine:
     ) -> None:
         """Let calls of a function (`*`: of all) return a code such as "TIMEOUT", from now on.
 
-        `after` calls are good before that; `times` calls fail (None: all); `device` is the card's number (None: all).
+        `after` calls succeed first; `times` calls fail (None: all); `device` is the card's number (None: all).
         Each process counts its own calls.
 
         Raises: ValueError.
