@@ -47,8 +47,9 @@ def command(runner, program, form, code):
     if form == "pymtml run":
         return [program.python, "-m", "pymtml", "run", "-c", code], runner.site
     if form == "a .pth":
-        with open(os.path.join(runner.folder, drop_in.FILE), "w") as file:
-            file.write(drop_in.line(False, None))
+        path = os.path.join(runner.folder, drop_in.FILE)
+        with open(path, "w") as file:
+            file.write(drop_in.line(False, path))
         code = "import site; site.addsitedir(%r)\n" % runner.folder + code
     return [program.python, "-c", code], runner.site
 
