@@ -157,18 +157,20 @@ def test_faults_of_the_variable_are_taken_back(control):
     other.end()
 
 
-def test_heal(other):
+def test_heal(control, other):
     with here():
         sim_set(0, "gpu_temperature", 88)
         for card in (1, 2):
             sim_set(card, "lost", "DRIVER_FAILURE")
         sim_set(MACHINE, "latency_ns", 1000)
+        assert LIBRARY.mtmlSimSetFaults(b"5.*=TIMEOUT@9x1") == 0  # as a variable does
         assert LIBRARY.mtmlSimAddFaults(b"3.mtmlGpuGetTemperature=TIMEOUT, 4.*=TIMEOUT") == 0
         bad = ["DRIVER_FAILURE"] * 2 + ["TIMEOUT"] * 2
         assert [other("temperature(%d)" % card) for card in (1, 2, 3, 4)] == bad
         assert LIBRARY.mtmlSimHeal(1) == LIBRARY.mtmlSimHeal(3) == 0
         answers = [other("temperature(%d)" % card) for card in (1, 2, 3, 4)]
         assert [isinstance(answer, int) for answer in answers] == [True, False, True, False]
+        assert "faults = 5.*=TIMEOUT@9x1\n" in control.read_text(), "for programs that start later"
         assert LIBRARY.mtmlSimHeal(8) == -1
         assert sim_get(MACHINE, "latency_ns") == "1000"
         assert LIBRARY.mtmlSimHeal(MACHINE) == 0

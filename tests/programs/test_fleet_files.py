@@ -7,6 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 import simulated
@@ -482,7 +484,8 @@ def test_a_node_is_resumed_after_good_checks_in_a_row(slurm, tmp_path):
 
 
 def test_which_job_has_which_card(tmp_path):
-    """What prolog and epilog write, as pymtml metrics reads it."""
+    """What prolog and epilog write, one after the other, as pymtml metrics reads it."""
+    fcntl = pytest.importorskip("fcntl")
 
     def at(context, job, gpus, **more):
         environment = dict(os.environ, SLURM_SCRIPT_CONTEXT=context, SLURM_JOB_ID=job, SLURM_JOB_GPUS=gpus, **more)
@@ -496,7 +499,12 @@ def test_which_job_has_which_card(tmp_path):
     page = printed(simulated.environment("s5000x8"), "metrics", "--hpc-job-dir", str(tmp_path / "jobs"))
     jobs = re.findall(r'mthreads_gpu_power_watts\{gpu="(\d)",hpc_job="(\d)"', page)
     assert jobs == [("0", "7"), ("3", "7"), ("3", "8")]
-    assert at("epilog_slurmd", "7", "0,3") == {"3": ["8"]}
+    with open(str(tmp_path / "jobs" / ".lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        began = time.monotonic()
+        threading.Timer(0.5, lock.close).start()
+        assert at("epilog_slurmd", "7", "0,3") == {"3": ["8"]}
+        assert time.monotonic() - began >= 0.5
     assert at("epilog_slurmd", "9", "") == {"3": ["8"]}
     assert at("prolog_slurmd", "78", "3") == {"3": ["8", "78"]}
     assert at("epilog_slurmd", "8", "3") == {"3": ["78"]}  # whose number only begins or ends like another's

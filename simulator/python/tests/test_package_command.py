@@ -236,7 +236,9 @@ def test_ctl(tmp_path, daemon):
         assert daemon() == answer, arguments
     assert ctl(tmp_path, "get", "0.gpu_temperature").stdout == before + "\n"
     ctl(tmp_path, "set", "5.gpu_clock", "7")
+    ctl(tmp_path, "fail", "*", "TIMEOUT", "--after", "2", "--times", "3", "--device", "6")
     shown = ctl(tmp_path, "show").stdout
+    assert "6.*=TIMEOUT@2x3\n" in shown
     assert shown.startswith("profile = s5000x8+frozen\n") and "5.gpu_clock = 7\n" in shown
 
 
