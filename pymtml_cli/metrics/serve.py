@@ -4,6 +4,7 @@ import contextlib
 import errno
 import gzip
 import http.server
+import queue
 import socket
 import socketserver
 import sys
@@ -104,12 +105,12 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
     from one to the next. Raises CommandError if it cannot listen.
     """
 
-    daemon_threads = True
     request_queue_size = 64
 
     def __init__(self, host, port, tls=None):
         self.page, self._tls, self._thread, self._said = None, tls, None, set()
         self._due = {}  # {socket of a connection: (whether a request is under way, deadline)}
+        self._idle, self._accepted = threading.Semaphore(0), queue.SimpleQueue()  # threads, and what they are to answer
         try:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
             self.address_family, where = found[0][0], found[0][4]
@@ -172,13 +173,25 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             raise
 
     def process_request(self, request, client_address):
-        """Answer a connection in a thread. If there are too many, the one that was idle longest ends."""
+        """Answer a connection in a thread: one that is done with another connection, or a new one, which costs more.
+
+        If there are too many connections, the one that was idle longest ends.
+        """
         most = most_connections()
         if len(self._due) >= most:
             self._end_idlest()
             self._say_once("more than %d connections: the one that was idle longest is closed" % most)
         self.expect(request, True)
-        socketserver.ThreadingMixIn.process_request(self, request, client_address)
+        if self._idle.acquire(blocking=False):
+            self._accepted.put((request, client_address))
+        else:
+            threading.Thread(target=self._answer, args=(request, client_address), daemon=True).start()
+
+    def _answer(self, *connection):
+        while True:
+            self.process_request_thread(*connection)
+            self._idle.release()
+            connection = self._accepted.get()
 
     def shutdown_request(self, request):
         """Let go of a connection, whatever its state."""

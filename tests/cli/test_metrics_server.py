@@ -148,7 +148,13 @@ def test_a_connection_lives_on(serving):
             assert answer(stream) == head("200 OK", PAGE_TYPE, len(TEXT)) and stream.read(len(TEXT)) == TEXT
         (request,) = server.sockets
         assert request.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-        assert [thread.daemon for thread in set(threading.enumerate()) - before] == [True, True]
+        threads = set(threading.enumerate()) - before
+        assert [thread.daemon for thread in threads] == [True, True]
+    wait_until(lambda: server._idle.acquire(blocking=False))
+    server._idle.release()
+    with connection(server) as there:  # by the thread that is there, which costs less than a new one
+        there.sendall(b"GET /metrics HTTP/1.1\r\n\r\n")
+        assert there.recv(8) == b"HTTP/1.1" and set(threading.enumerate()) - before == threads
 
 
 @pytest.mark.parametrize(
