@@ -148,6 +148,12 @@ def runner(simulator, standin, site, tmp_path):
 
 
 @pytest.fixture
+def servers(tmp_path):
+    """A Runner for what is no program of Python: it needs nothing that is built or installed."""
+    return Runner(None, None, None, tmp_path)
+
+
+@pytest.fixture
 def child():
     """The pid of a living process, which programs can look up on this system."""
     process = subprocess.Popen(["sleep", "600"])

@@ -101,12 +101,12 @@ def input_series(steps, states):
     return found
 
 
-def promtool(folder, steps, evaluated, tests, states=None):
+def promtool(folder, steps, evaluated, tests, states=None, rules="rules.yml"):
     """Let promtool play the states for so many scrapes, with these tests (CompletedProcess)."""
     group = dict(
         {"name": "states", "interval": "%ds" % STEP, "input_series": input_series(steps, states or STATES)}, **tests
     )
-    document = {"rule_files": [os.path.join(FLEET, "rules.yml")], "evaluation_interval": evaluated, "tests": [group]}
+    document = {"rule_files": [os.path.join(FLEET, rules)], "evaluation_interval": evaluated, "tests": [group]}
     document["group_eval_order"] = ["mthreads-gpus", "mthreads-gpu-errors", "mthreads-hosts"]  # look at those before
     path = os.path.join(str(folder), "states.yml")
     with open(path, "w") as file:

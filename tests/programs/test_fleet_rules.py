@@ -100,26 +100,26 @@ def test_pages_follow_the_rules_for_names(profile):
 class Fleet:
     """A Prometheus server with the rules, and an exporter for each machine."""
 
-    def __init__(self, runner, stack, machines):
+    def __init__(self, servers, stack, machines):
         self._server = free_port()
         targets = []
         for name, (profile, count) in machines.items():
             port = free_port()
             command, environment = metrics(profile, "--listen", str(port), "--interval", "0.5")
-            stack.enter_context(runner.serve(command, environment))
+            stack.enter_context(servers.serve(command, environment))
             targets.append({"targets": ["127.0.0.1:%d" % port], "labels": {"gpus": str(count), "instance": name}})
         config = {
             "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
             "rule_files": [os.path.join(FLEET, name) for name in ("rules.yml", "dcgm.rules.yml")],
             "scrape_configs": [{"job_name": "mthreads", "static_configs": targets}],
         }
-        path = os.path.join(runner.folder, "prometheus.yml")
+        path = os.path.join(servers.folder, "prometheus.yml")
         with open(path, "w") as file:
             json.dump(config, file)  # which is YAML as well
         command = [PROMETHEUS.find(), "--config.file", path]
-        command += ["--storage.tsdb.path", os.path.join(runner.folder, "tsdb")]
+        command += ["--storage.tsdb.path", os.path.join(servers.folder, "tsdb")]
         command += ["--web.listen-address", "127.0.0.1:%d" % self._server]
-        stack.enter_context(runner.serve(command, dict(os.environ)))
+        stack.enter_context(servers.serve(command, dict(os.environ)))
         fetch("http://127.0.0.1:%d/-/ready" % self._server)
 
     def query(self, expression):
@@ -130,9 +130,9 @@ class Fleet:
 
 
 @pytest.fixture
-def fleet(runner):
+def fleet(servers):
     with contextlib.ExitStack() as stack:
-        yield lambda machines: Fleet(runner, stack, machines)
+        yield lambda machines: Fleet(servers, stack, machines)
 
 
 def test_a_dashboard_of_dcgm_answers(fleet):
