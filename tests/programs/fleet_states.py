@@ -120,7 +120,7 @@ def fired(folder, steps, seconds):
     with open(os.path.join(FLEET, "rules.yml"), encoding="utf-8") as file:
         names = re.findall(r"- alert: (\w+)", file.read())
     tests = [{"eval_time": "%ds" % seconds, "alertname": name, "exp_alerts": []} for name in names]
-    said = promtool(folder, steps, "%ds" % STEP, {"alert_rule_test": tests}).stdout
+    said = promtool(folder, steps, "%ds" % (2 * STEP), {"alert_rule_test": tests}).stdout
     found = []
     for labels, annotations in re.findall(r"Labels:\{(.*)\}\s+Annotations:\{(.*)\}", said):
         pairs = [re.findall(r'(\w+)=("(?:[^"\\]|\\.)*")', text) for text in (labels, annotations)]

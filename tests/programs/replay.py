@@ -3,6 +3,7 @@
 UUIDs and values are each host's own, its life sign moves, and a host can be in any state that `STATES` names.
 """
 
+import functools
 import http.server
 import re
 import socketserver
@@ -12,7 +13,6 @@ import urllib.parse
 
 # "down" does not answer at all, "nothing" has another page
 STATES = "well, down, stalled, driver down, card silent, card missing, hot, link down, idle, nothing".split(", ")
-COLLECTED = "mthreads_collect_timestamp_seconds "
 VALUES = {
     "mthreads_gpu_utilization_ratio": 1.0,
     "mthreads_gpu_temperature_celsius": 90.0,
@@ -21,40 +21,48 @@ VALUES = {
 }
 
 
+@functools.lru_cache(maxsize=1)
+def parsed(text):
+    """The lines of a page: [(name, card or -1, what is before the value, value)]."""
+    found = []
+    for line in text.splitlines():
+        key, _, value = line.rpartition(" ")
+        card = re.search(r'gpu="(\d+)"', line)
+        key = re.sub(r'uuid=".{8}', 'uuid="{own}', key.replace("{", "{{").replace("}", "}}"))
+        found.append((re.match(r"\w*", line).group(), int(card.group(1)) if card else -1, key, value))
+    return found
+
+
 def page_of(text, host, state, now):
     """The page of a host: the text, with values of its own, in a state."""
     if state == "nothing":
         return ""
     number = int(re.sub(r"\D", "", host) or 0)
     lines = []
-    for line in text.splitlines():
-        name = re.match(r"\w*", line).group()
-        card = re.search(r'gpu="(\d+)"', line)
-        card = int(card.group(1)) if card else -1
+    for name, card, key, value in parsed(text):
         if name == "mthreads_collect_timestamp_seconds":
-            line = COLLECTED + "%.3f" % (1e9 if state == "stalled" else now)
+            value = "%.3f" % (1e9 if state == "stalled" else now)
         elif state == "driver down" and (card >= 0 or name in ("mthreads_gpus", "mthreads_health_status")):
             continue
         elif state == "card missing" and card == 7:
             continue
         elif name == "mthreads_driver_up":
-            line = "mthreads_driver_up %d" % (state != "driver down")
+            value = "%d" % (state != "driver down")
         elif state == "card silent" and card == 3 and name not in ("mthreads_gpu_info", "mthreads_gpu_up"):
             continue
         elif state == "card silent" and card == 3 and name == "mthreads_gpu_up":
-            line = line.rpartition(" ")[0] + " 0"
+            value = "0"
         elif state == "hot" and name == "mthreads_gpu_temperature_celsius":
-            line = line.rpartition(" ")[0] + " 101"
-        elif state == "hot" and line.startswith('mthreads_health_status{check="temperature"}'):
-            line = line.rpartition(" ")[0] + " 2"
-        elif state == "link down" and card == 2 and name == "mthreads_gpu_mtlinks" and "down" in line:
-            line = line.rpartition(" ")[0] + " 1"
+            value = "101"
+        elif state == "hot" and key == 'mthreads_health_status{{check="temperature"}}':
+            value = "2"
+        elif state == "link down" and card == 2 and name == "mthreads_gpu_mtlinks" and "down" in key:
+            value = "1"
         elif state == "idle" and name == "mthreads_gpu_utilization_ratio":
-            line = line.rpartition(" ")[0] + " 0"
+            value = "0"
         elif name in VALUES:
-            share = (number * 37 + card * 11 + int(now / 5)) % 101 / 100.0
-            line = "%s %r" % (line.rpartition(" ")[0], round(VALUES[name] * share, 4))
-        lines.append(re.sub(r'uuid="(.{8})', lambda found: 'uuid="%08x' % (number * 64 + card), line))
+            value = "%r" % round(VALUES[name] * ((number * 37 + card * 11 + int(now / 5)) % 101 / 100.0), 4)
+        lines.append("%s %s" % (key.format(own="%08x" % (number * 64 + card)), value))
     return "\n".join(lines) + "\n"
 
 
