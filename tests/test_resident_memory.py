@@ -94,10 +94,10 @@ def collections(nvml):
     nvml.nvmlShutdown()
     metrics_collector.Child, metrics_collector.PROCESS_PAUSE = Here, 0
     settings = metrics_collector.Settings(2, 60, checks.default_limits(), list(checks.OF_CARD), "users")
-    collector, writer = metrics_collector.Collector(settings), metrics.Writer(2)
+    collector = metrics_collector.Collector(settings)
 
     def collect():
-        assert b"\nmthreads_driver_up 1" in writer.page(collector.collect())
+        assert b"\nmthreads_driver_up 1" in metrics.page(collector.collect(), 2)
 
     return collect
 

@@ -6,6 +6,7 @@ prometheus_client is imported only where a page is made or read: the collecting 
 import os
 import sys
 import time
+from functools import partial
 from types import SimpleNamespace
 
 import pymtml
@@ -73,17 +74,17 @@ def run(arguments):
     options = parser().parse_args(arguments)
     _check(options)
     _check_library()
-    writer = Writer(options.expect, options.hpc_job_dir)
+    written = partial(page, expected=options.expect, job_folder=options.hpc_job_dir)
     limits, names = health.chosen(options)
     collector = Collector(Settings(options.expect, options.timeout, limits, names[1:], options.processes))
     try:
         if options.listen is not None:
-            _serve(options, collector, writer)
+            _serve(options, collector, written)
         elif options.textfile is not None:
             collector.known, collector.errors = _earlier(options.textfile)
-            _write_file(options, collector, writer)
+            _write_file(options, collector, written)
         else:
-            sys.stdout.buffer.write(writer.page(_collect_alone(options, collector)))  # UTF-8 in any locale
+            sys.stdout.buffer.write(written(_collect_alone(options, collector)))  # UTF-8 in any locale
     finally:
         collector.stop()
     return 0
@@ -108,23 +109,23 @@ def _check(options):
 # ---- Ways to write it ----
 
 
-def _write_file(options, collector, writer):
+def _write_file(options, collector, written):
     if not options.textfile.endswith(".prom"):
         _say("node_exporter only reads files that end in .prom, but %s does not" % options.textfile)
     if options.interval is None:
-        replace_file(options.textfile, writer.page(_collect_alone(options, collector)) + _BOOT % boot())
+        replace_file(options.textfile, written(_collect_alone(options, collector)) + _BOOT % boot())
         return
     _end_in_good_order()
     for number, collection in enumerate(_again_and_again(collector, options.interval)):
         try:
-            replace_file(options.textfile, writer.page(collection) + _BOOT % boot())
+            replace_file(options.textfile, written(collection) + _BOOT % boot())
         except CommandError as error:  # a full disk may have room again
             if not number:
                 raise
             _say(error.text)
 
 
-def _serve(options, collector, writer):
+def _serve(options, collector, written):
     from pymtml_cli.metrics import serve
 
     try:
@@ -139,12 +140,12 @@ def _serve(options, collector, writer):
     try:
         _end_in_good_order()
         for collection in _again_and_again(collector, options.interval or INTERVAL):
-            page = writer.page(collection)
-            server.page = serve.Page(page, writer.CONTENT_TYPE)
+            text = written(collection)
+            server.page = serve.Page(text, CONTENT_TYPE)
             if state is not None and collector.known != kept:
                 kept = collector.known
                 try:
-                    replace_file(state, page + _BOOT % boot())
+                    replace_file(state, text + _BOOT % boot())
                 except CommandError as error:
                     _say(error.text)
             if not server.serves:
@@ -229,42 +230,17 @@ def _check_library():
 # ---- The page ----
 
 
-class Writer:
-    """Writes pages. While the series stay the same, only the values in the page of prometheus_client are replaced."""
-
-    CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
-
-    def __init__(self, expected, job_folder=None):
-        self._expected, self._job_folder = expected, job_folder
-        self._series = self._pieces = None  # of the page before
-
-    def page(self, collection):
-        from prometheus_client.utils import floatToGoString
-
-        families = _families(collection, self._expected, self._job_folder)
-        samples = [sample for family in families for sample in family.samples]
-        series = [(sample.name, sample.labels) for sample in samples]
-        if series != self._series:
-            self._series, self._pieces = series, _pieces(families)
-        values = (floatToGoString(sample.value) for sample in samples)
-        text = "".join(piece + value + "\n" for piece, value in zip(self._pieces, values))
-        if collection.failure is not None:
-            text += "# The driver is not up: %s\n" % safe(collection.failure)
-        return text.encode("utf-8")
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
-def _pieces(families):
-    """The page of families without its values: the text before the value of each sample (list of str)."""
+def page(collection, expected=None, job_folder=None):
+    """The page of a collection (bytes)."""
     from prometheus_client import generate_latest
 
-    pieces, before = [], ""
-    for line in generate_latest(SimpleNamespace(collect=lambda: families)).decode("utf-8").splitlines(True):
-        if line.startswith("#"):
-            before += line
-        else:
-            pieces.append(before + line[: line.rindex(" ") + 1])
-            before = ""
-    return pieces
+    families = _families(collection, expected, job_folder)
+    text = generate_latest(SimpleNamespace(collect=lambda: families))
+    failure = collection.failure
+    return text + (b"" if failure is None else ("# The driver is not up: %s\n" % safe(failure)).encode("utf-8"))
 
 
 def _families(collection, expected, job_folder):

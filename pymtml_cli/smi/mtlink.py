@@ -13,14 +13,6 @@ from pymtml_cli.readings.documents import mtlink_object, of_cards, show
 from pymtml_cli.readings.table import value_of
 from pymtml_cli.smi import listing
 
-OF_LINK = {
-    "-ec": (":\n\t\t Lane 0 ECC Correction Count: N/A\n",),
-    "-gLowPwrInfo": (": Low Power Mode: N/A", ": Low Power Threshold: N/A\n"),
-    "-gLWidth": (": Link Width: N/A",),
-    "-e": (": Replay Errors: N/A", ": Recovery Errors: N/A", ": CRC Errors: N/A"),
-}
-THROUGHPUT = {"d": "Data", "r": "Raw"}
-
 STATES = {
     pymtml.MTML_MTLINK_STATE_DOWN: "Down",
     pymtml.MTML_MTLINK_STATE_UP: "Up",
@@ -47,16 +39,12 @@ def run(arguments, command):
         link = number(link, 0, LAST_LINK)
         if link is None:
             raise refuse('"%s" is not the number of a link.\n' % options["-l"])
-    if options.get("-gt", "d") not in THROUGHPUT:
-        raise refuse('"%s" is not a kind of data: d or r.\n' % options["-gt"])
     with Machine() as machine:
         cards = machine.chosen(options.get("-i"))
         for _, code, refused in [row for row in rows(command)[1] if row[0] in options]:
-            lines = listing.lines(cards[0])[:1] if cards and refused.startswith("Warning") else []
-            raise refuse("\n".join(lines + [refused, ""]), int(code), ours=refused)
-        if "-gBwMode" in options:
-            sys.stdout.write("GPU NVLINK bandwidth mode: N/A\n")
-            return status(cards)
+            if not refused.startswith("Warning"):
+                raise refuse(refused + "\n", int(code))
+            raise refuse("\n".join(listing.lines(cards[0])[:1] + [refused, ""]), int(code), ours=refused)
         answered = False
         for card in cards:
             spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)
@@ -89,8 +77,6 @@ def _card_lines(card, options, chosen, command):
     count = value_of(card, "mtlink.count")
     if isinstance(count, Unknown):
         return [worded("MtLink: %s") % count]
-    if "-info" in options:
-        return ["NVLE: N/A", "Firmware Version: N/A"]
     links = [link for link in range(count) if chosen in (None, link)]
     if not links and chosen is not None:
         return ["Invalid Link"]
@@ -106,11 +92,8 @@ def _of_link(card, link, options, command):
     if "-R" in options:
         far = _remote(card, link)
         yield ": Remote Device %s: Link %s" % (_address(far), _remote_link(card, far, link))
-    for option in OF_LINK:
-        if option in options:
-            yield from OF_LINK[option]
-    if "-gt" in options:
-        yield from (": %s %s: N/A" % (THROUGHPUT[options["-gt"]], direction) for direction in ("Tx", "Rx"))
+    if "-e" in options:
+        yield from (": %s Errors: N/A" % kind for kind in ("Replay", "Recovery", "CRC"))
     if "-c" in options:
         for text, capability in CAPABILITIES.items():
             status = card.ask(pymtml.mtmlDeviceGetMtLinkCapStatus, link, capability)

@@ -612,21 +612,6 @@ def test_the_page_in_the_documents_has_every_option_and_alert():
     assert re.findall(r"^\| `(Mthreads\w+)` \| ([\w ]+) \|", text, re.M) == alerts
 
 
-def test_a_page_follows_labels_that_change(life, tmp_path):
-    """Its text is kept from page to page while the series stay the same, and labels are a part of that."""
-    with simulated.machine("s3000x2"):
-        cards = cards_of(life()[0])
-    found = metrics_collector.not_collected(None)._replace(count=2, cards=cards)
-    writer, job = metrics.Writer(None, str(tmp_path)), tmp_path / "0"
-    for number in ("7", "8"):
-        job.write_text(number)
-        page = writer.page(found)
-        assert page == metrics.Writer(None, str(tmp_path)).page(found)
-        assert b'hpc_job="%s"' % number.encode() in page
-    cards[1]["uuid"] = "another"
-    assert b'uuid="another"' in writer.page(found)
-
-
 @pytest.mark.parametrize("lacks", ["prometheus_client", "prometheus_client.core"])
 def test_without_prometheus_client(monkeypatch, lacks):
     monkeypatch.setitem(sys.modules, lacks, None)
