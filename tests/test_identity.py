@@ -89,12 +89,13 @@ def test_a_look_up_that_two_cards_answer_to(s5000x8):
 def test_a_card_that_answers_for_another(tmp_path, monkeypatch):
     """Only one is in the machine, whatever is asked for."""
     source = """
+    #include <stdlib.h>
     typedef void *pointer;
     int mtmlLibraryInitDeviceByIndex(pointer library, unsigned index, pointer *device);
     int mtmlLibraryInitDeviceByUuid(pointer library, const char *uuid, pointer *device)
-    { return mtmlLibraryInitDeviceByIndex(library, 0, device); }
+    { return mtmlLibraryInitDeviceByIndex(library, atoi(getenv("CARD")), device); }
     int mtmlLibraryInitDeviceByPciSbdf(pointer library, const char *address, pointer *device)
-    { return mtmlLibraryInitDeviceByIndex(library, 0, device); }
+    { return mtmlLibraryInitDeviceByIndex(library, atoi(getenv("CARD")), device); }
     """
     code = """
 import pymtml as nvml
@@ -106,10 +107,13 @@ for by, text in ((nvml.nvmlDeviceGetHandleByUUID, "%s"), (nvml.nvmlDeviceGetHand
         print(error.detail)
 print(nvml.musa_visible_ids())
 """
-    extra = {"PYMTML_LIBRARY": simulated.shim(tmp_path, source), "MUSA_VISIBLE_DEVICES": UUID}
+    extra = {"PYMTML_LIBRARY": simulated.shim(tmp_path, source), "MUSA_VISIBLE_DEVICES": UUID, "CARD": "0"}
     done = simulated.run_python(code % (UUID, PLACE), extra_environment=extra)
     words = "the driver returned a device that has another %s\n"
     assert (done.stdout, done.stderr) == (words % "UUID" + words % "PCI address" + "[]\n", "")
+    extra["CARD"] = str(CARD)  # the last of two that report it
+    done = simulated.run_python(code % (UUID, PLACE), extra_environment=extra, set="0.uuid=" + UUID)
+    assert done.stdout.startswith("another card reports this UUID as well\n")
 
 
 def test_what_names_no_card_names_none(s5000x8):

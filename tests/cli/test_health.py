@@ -467,14 +467,15 @@ def test_what_a_limit_may_be(name, tmp_path):
 
 def test_limits_of_a_file(check, tmp_path):
     file = tmp_path / "limits"
-    file.write_text("# ours\nmax-temperature = 40  # degrees\n\nmax-pcie-replays=0\n")
-    result = check("--limits", str(file), set="0.gpu_temperature=40;1.gpu_temperature=39;1.pcie_replay_counter=1")
+    file.write_text("# ours\nmax-temperature = 40  # degrees\n\nmax-pcie-replays=5\n")
+    result = check("--limits", str(file), set="0.gpu_temperature=40;1.gpu_temperature=39;1.pcie_replay_counter=6")
     assert not_well(result) == [
         "CRITICAL temperature: GPU 0: 40 C; the limit is 40 C",
-        "WARNING  pcie: GPU 1: PCIe replays: 1; the limit is 0",
+        "WARNING  pcie: GPU 1: PCIe replays: 6; the limit is 5",
     ]
-    result = check("--limits", str(file), "--max-temperature", "41", set="*.gpu_temperature=40")
-    assert not [line for line in not_well(result) if "temperature" in line]
+    stricter = "--limits", str(file), "--max-temperature", "41", "--max-pcie-replays", "0"
+    result = check(*stricter, set="*.gpu_temperature=40;1.pcie_replay_counter=1")
+    assert not_well(result) == ["WARNING  pcie: GPU 1: PCIe replays: 1; the limit is 0"]
 
 
 def test_a_file_of_limits_that_cannot_be(tmp_path):
