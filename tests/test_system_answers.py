@@ -398,7 +398,12 @@ def test_visible_ids_beside_a_divided_card(monkeypatch, code):
 
 
 @pytest.mark.parametrize(
-    "code, error", [("DRIVER_FAILURE", nvml.NVMLError_Unknown), ("NOT_FOUND", nvml.NVMLError_NotFound)]
+    "code, error",
+    [
+        ("DRIVER_FAILURE", nvml.NVMLError_Unknown),
+        ("NOT_FOUND", nvml.NVMLError_NotFound),
+        ("INVALID_ARGUMENT", nvml.NVMLError_InvalidArgument),
+    ],
 )
 def test_visible_ids_beside_a_lost_card(monkeypatch, code, error):
     """A lost card keeps its number, and hides no other one; who asks for it gets its error."""
