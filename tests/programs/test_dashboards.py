@@ -123,7 +123,7 @@ def shown(server, title):
 
 
 def test_the_fleet_is_counted(server):
-    """The counts of GPUs, hosts and drivers by state."""
+    """Counts of GPUs, hosts and drivers by state."""
     silent = 3 * CARDS + 2  # of hosts that are down, without a driver, with another page, and two
     assert shown(server, "GPUs expected") == HOSTS * CARDS
     assert shown(server, "GPUs reporting") == HOSTS * CARDS - silent

@@ -261,7 +261,7 @@ def test_none_where_ray_is_told_to_hide_them(ask_cluster):
 
 
 def test_without_a_library(ask_cluster):
-    """Without MTML, or with NVIDIA's driver, Ray keeps its own manager."""
+    """Without MTML, or with NVIDIA's driver: Ray's own manager."""
     shown = ask_cluster(
         PAIR, LD_LIBRARY_PATH="", PYMTML_LIBRARY="/nonexistent/libmtml.so", RAY_OPTIONS=json.dumps({"num_gpus": 2})
     )
@@ -271,7 +271,7 @@ def test_without_a_library(ask_cluster):
 
 
 def test_beside_an_nvidia_driver(ask_cluster, runner):
-    """Without MTML, or with NVIDIA's driver, Ray keeps its own manager."""
+    """Without MTML, or with NVIDIA's driver: Ray's own manager."""
     os.makedirs(os.path.join(runner.proc, "driver", "nvidia"))
     with open(os.path.join(runner.proc, "driver", "nvidia", "version"), "w") as file:
         file.write("NVRM version\n")

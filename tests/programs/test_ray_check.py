@@ -109,7 +109,7 @@ def test_without_a_cluster(runner):
 
 
 def test_ten_nodes(cluster, tmp_path):
-    """`ray_check.py` on ten nodes: differences, and nodes that hang or die."""
+    """`ray_check.py`: differences, and nodes that hang or die."""
     tell, address, ids, environment = cluster
     out = str(tmp_path / "said")
     command = [PROGRAM.python, CHECK, "--address", address, "--timeout", str(SECONDS), "--start", "40", "--out", out]
