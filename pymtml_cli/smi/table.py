@@ -1,6 +1,7 @@
 """The table of cards and processes, in nvidia-smi's form: for people, and for programs that cut it at its columns.
 
-On a terminal it takes the whole width: a wide one shows more of the names of processes, a narrow one fewer columns.
+On a terminal it takes the whole width: a wide one shows more of the names of processes, one below 91 columns has the
+table of module `compact`, a line for each card.
 What is hot or full is marked. Anywhere else it has its full 91 columns and no color.
 """
 
@@ -18,12 +19,8 @@ from pymtml_cli.smi.listing import profile
 from pymtml_cli.smi.lost import show
 
 FULL_WIDTH = 91
-COMPACT_WIDTH = 80  # terminals up to this width have a line for each card: module `compact`
-
-# Widths of the blocks card, memory, load
-WIDE_LOAD = 22
-LAYOUTS = ((41, 24, WIDE_LOAD), (41, 24, 7))
-NAME_WIDTH = 37  # of processes, in a table of full width
+BLOCKS = (41, 24, 22)  # widths of card, memory, load
+NAME_WIDTH = 37  # of processes
 
 
 class Screen:
@@ -45,7 +42,7 @@ class Screen:
             import shutil
 
             room = shutil.get_terminal_size((FULL_WIDTH, 24)).columns
-        if room <= COMPACT_WIDTH or self._compact:
+        if room < FULL_WIDTH or self._compact:
             from pymtml_cli.smi import compact
 
             return compact.text(machine, cards, room, self._paint)
@@ -53,42 +50,36 @@ class Screen:
 
     def _lines(self, cards, room):
         """The lines below the time."""
-        widths = LAYOUTS[0] if room >= FULL_WIDTH else LAYOUTS[1]
-        width = sum(widths) + len(widths) + 1
-        lines = self._head(width, widths)
+        lines = self._head()
         for card in cards:
-            lines += self._card(card, widths) + [_rule(widths, "-")]
+            lines += self._card(card) + [_rule(BLOCKS, "-")]
         instances = [instance for card in cards for instance in card.instances]
         if instances:
-            lines += [""] + self._instances(instances, width)
-        return lines + [""] + self._processes(cards, width, room)
+            lines += [""] + self._instances(instances)
+        return lines + [""] + self._processes(cards, room)
 
-    def _head(self, width, widths):
-        inner = width - 4
+    def _head(self):
+        inner = FULL_WIDTH - 4
         driver, musa = short(shown_driver(ask(pymtml.nvmlSystemGetDriverVersion))), short(musa_version())
         if self._smi:
             line = "%-34s%-31s%s" % ("NVIDIA-SMI " + driver, "Driver Version: " + driver, "CUDA Version: " + musa)
         else:
             library = "MTML " + short(ask(pymtml.nvmlSystemGetNVMLVersion))
             parts = ["pymtml " + pymtml.__version__, library, "Driver Version: " + driver, "MUSA Version: " + musa]
-            if width < FULL_WIDTH:
-                parts.remove(library)
             blanks = max(2, (inner - sum(map(len, parts))) // (len(parts) - 1))
             line = (" " * min(blanks, 7)).join(parts)
-        lines = [_rule([width - 2], "-"), "| " + left(fit(line, inner), inner) + " |", _rule(widths, "-")]
-        lines += [_line([[text] for text in row], widths, False) for row in self._titles(widths)]
-        lines.append(_rule(widths, "=").replace("+", "|", 1)[:-1] + "|")
+        lines = [_rule([inner + 2], "-"), "| " + left(fit(line, inner), inner) + " |", _rule(BLOCKS, "-")]
+        lines += [_line([[text] for text in row], False) for row in self._titles()]
+        lines.append(_rule(BLOCKS, "=").replace("+", "|", 1)[:-1] + "|")
         return lines
 
-    def _titles(self, widths):
+    def _titles(self):
         first = [" GPU  Name                 Persistence-M ", " Bus-Id          Disp.A "]
         second = [" Fan  Temp   Perf          Pwr:Usage/Cap ", "           Memory-Usage "]
-        if widths[2] != WIDE_LOAD:
-            return [first + ["   Util"], second + ["    ECC"]]
         third = ["", "", "%21s " % ("MIG M." if self._smi else "MPC M.")]
         return [first + [" Volatile Uncorr. ECC "], second + [" GPU-Util  Compute M. "], third]
 
-    def _card(self, card, widths):
+    def _card(self, card):
         pci = card.ask(pymtml.nvmlDeviceGetPciInfo)
         address = short(pci if isinstance(pci, Unknown) else pci.busId)
         display = cells.switched(card.ask(pymtml.nvmlDeviceGetDisplayActive))
@@ -99,54 +90,42 @@ class Screen:
         performance = "    %-4s" % short(BY_NAME["pstate"].cell(card))
         second = [["%4s" % cells.fan(card), (cells.temperature(card), 6), performance, (cells.power(card), 22), " "]]
         second.append([(cells.memory(card), 23), " "])
-        load, errors = cells.utilization(card), cells.uncorrected(card)
-        if widths[2] == WIDE_LOAD:
-            mode = short(BY_NAME["compute_mode"].cell(card))
-            third = [[], [], ["%21s " % cells.division(card)]]
-            rows = [first + [[(errors, 21), " "]], second + [[(load, 8), "%13s " % fit(mode, 13)]], third]
-        else:
-            rows = [first + [[(load, 6), " "]], second + [[(errors, 6), " "]]]
-        return [_line(row, widths, self._paint) for row in rows]
+        first.append([(cells.uncorrected(card), 21), " "])
+        mode = short(BY_NAME["compute_mode"].cell(card))
+        second.append([(cells.utilization(card), 8), "%13s " % fit(mode, 13)])
+        third = [[], [], ["%21s " % cells.division(card)]]
+        return [_line(row, self._paint) for row in (first, second, third)]
 
-    def _instances(self, instances, width):
+    def _instances(self, instances):
         kind, head = ("MIG", "MIG devices:") if self._smi else ("MPC", "MPC instances:")
         lines = [" " + head, " GPU %s  Name               Memory-Usage            Util" % kind]
         for one in instances:
             used, share = cells.memory(one).text.strip(), left(fit(short(profile(one)), 14), 14)
             load = cells.utilization(one).text
             lines.append(" %3d %3d  %s %24s %8s" % (one.parent.index, one.index, share, used, load))
-        return _framed(lines[:2], lines[2:], width)
+        return _framed(lines[:2], lines[2:], FULL_WIDTH)
 
-    def _processes(self, cards, width, room):
-        full = width == FULL_WIDTH
+    def _processes(self, cards, room):
         found, failed = listed(cards)
         names = [short(process.name) for process in found]
-        heads = [" Processes:", "  GPU      PID  Type  Process name"]
-        if full:
-            more = max([0] + [min(text_width(text) - NAME_WIDTH, room - width) for text in names])
-            width += more
-            heads[1:] = [
-                "  GPU   GI   CI              PID   Type   Process name%s                        GPU Memory"
-                % (" " * more),
-                "        ID   ID                                      %s                         Usage" % (" " * more),
-            ]
-        inner = width - 2
+        more = max([0] + [min(text_width(text) - NAME_WIDTH, room - FULL_WIDTH) for text in names])
+        heads = [
+            " Processes:",
+            "  GPU   GI   CI              PID   Type   Process name%s                        GPU Memory" % (" " * more),
+            "        ID   ID                                      %s                         Usage" % (" " * more),
+        ]
         rows = ["%5d   processes: %s" % (card.index, reason) for card, reason in failed.items()]
-        rows += [_process(process, text, full, inner) for process, text in zip(found, names)]
+        rows += [_process(process, text, NAME_WIDTH + more) for process, text in zip(found, names)]
         said = ["  " + text for text in remarks(cards, found)] if not failed else []
         # Programs that cut up nvidia-smi's table take each line in the frame for a process, but for these words.
         below = said if self._smi and not self._terminal and said != ["  " + NONE_RUNNING] else []
-        return _framed(heads, rows + (said if not below else []), width) + below
+        return _framed(heads, rows + (said if not below else []), FULL_WIDTH + more) + below
 
 
-def _process(process, program, full, inner):
+def _process(process, program, room):
     used, number = process.used("%dMiB"), process.instance_id
-    if full:
-        room = inner - FULL_WIDTH + 2 + NAME_WIDTH
-        form = "%5d%6s%5s%16d%7s   %s%9s "
-        program = left(tail(program, room), room)
-        return form % (process.card.index, number, "N/A", process.pid, process.kind, program, used)
-    return "%5d%9d%6s  %s" % (process.card.index, process.pid, process.kind, tail(program, inner - 23))
+    form = "%5d%6s%5s%16d%7s   %s%9s "
+    return form % (process.card.index, number, "N/A", process.pid, process.kind, left(tail(program, room), room), used)
 
 
 def _rule(widths, fill):
@@ -160,10 +139,10 @@ def _framed(heads, rows, width):
     return [_rule([inner], "-")] + lines + [_rule([inner], "-")]
 
 
-def _line(row, widths, paint):
+def _line(row, paint):
     """A line of the blocks: of each the texts, and (Cell, width)."""
     blocks = []
-    for block, width in zip(row, widths):
+    for block, width in zip(row, BLOCKS):
         parts = [part if isinstance(part, str) else part[0].padded(part[1], paint) for part in block]
         length = sum(text_width(part) if isinstance(part, str) else part[1] for part in block)
         blocks.append("".join(parts) + " " * (width - length))

@@ -151,7 +151,7 @@ def test_long_names_keep_their_columns(tmp_path, monkeypatch):
         )
     process_tree(tmp_path, monkeypatch, {17: ("/opt/" + "0123456789" * 6, 1), 18: ("game", 1)})
     row = screen(DISTINCT, 88, monkeypatch).splitlines()[-3]
-    assert row == "|    0       17     C  ...%s |" % ("0123456789" * 6)[-48:]
+    assert row.startswith("|   0        17 C ") and row.endswith("...%s |" % ("0123456789" * 6)[-51:])
 
 
 @pytest.mark.parametrize("columns, blanks", [(91, 18), (80, 4)])
