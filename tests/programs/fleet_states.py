@@ -107,7 +107,13 @@ def promtool(folder, steps, evaluated, tests, states=None, rules="rules.yml"):
         {"name": "states", "interval": "%ds" % STEP, "input_series": input_series(steps, states or STATES)}, **tests
     )
     document = {"rule_files": [os.path.join(FLEET, rules)], "evaluation_interval": evaluated, "tests": [group]}
-    document["group_eval_order"] = ["mthreads-gpus", "mthreads-gpu-errors", "mthreads-hosts"]  # look at those before
+    # Each looks at those before.
+    document["group_eval_order"] = [
+        "mthreads-gpus",
+        "mthreads-gpu-power-memory",
+        "mthreads-gpu-errors",
+        "mthreads-hosts",
+    ]
     path = os.path.join(str(folder), "states.yml")
     with open(path, "w") as file:
         json.dump(document, file)  # which is YAML as well
