@@ -269,7 +269,6 @@ OFFERED = {
     ("gpm", "-s"): ([], 3),
     ("conf-compute", "-srs"): ([], 3),
     ("power-smoothing", "-s"): ([], 3),
-    ("nvlink", "-gt"): ([], 3),
 }
 
 
