@@ -91,7 +91,7 @@ test-tools: sim $(STAMP) ## Run the tests of our own machinery: generators, reci
 	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
 
 test-fleet: sim $(STAMP) ## Run the tests of examples/fleet on Prometheus and Alertmanager (in test-programs as well)
-	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadgroup -m "programs or not programs" \
+	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile -m "programs or not programs" \
 		$(addprefix tests/programs/test_,fleet_files.py fleet_pages.py fleet_rules.py dashboards.py)
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)

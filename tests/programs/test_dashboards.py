@@ -16,7 +16,7 @@ from scrape import fetch, free_port, until
 from test_fleet_files import DASHBOARDS, board
 
 PROGRAM = PROMETHEUS
-pytestmark = [pytest.mark.programs, pytest.mark.xdist_group("one server")]
+pytestmark = pytest.mark.programs
 
 HOSTS, CARDS = 500, 8
 MOST_SERIES, MOST_BYTES = 50, 300000
