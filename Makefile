@@ -61,27 +61,36 @@ demo: sim $(DEMO) ## Show eight simulated GPUs: the quick start, gpustat and nvi
 	@echo '  $(RUN) nvitop     # any program, with pynvml resolved to pymtml'
 	@echo "Without that export the same runs on a machine with the Moore Threads driver."
 
-# Processes side by side, each of which takes one file after another (pytest-xdist); WORKERS=0 is without them. One more
-# than the two cores of a small machine, as tests also wait.
-WORKERS ?= 3
-# What is about threads, or measures, is run without xdist, which has a thread of its own in each process.
-APART := $(addprefix tests/test_,cost.py energy.py keep_library.py locks.py native_lifecycle.py \
-	processes.py shutdown_races.py signals.py) $(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py)
+# Four processes side by side, each with a part of the tests, of which the last one takes all that is left: no process
+# collects the tests of another one, nor talks to it. Two cores end with all four at about the same time.
+WAITING := $(addprefix tests/test_,cost.py energy.py keep_library.py locks.py native_lifecycle.py processes.py \
+	shutdown_races.py signals.py) $(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py) \
+	$(addprefix tests/cli/test_,endless_looks.py metrics_running.py report.py terminal.py xid.py)
+COMMAND := tests/cli
+SIMULATED := simulator/tests simulator/python/tests tests/programs
+TEST := $(PY) -m pytest -q -rfEs -p no:cacheprovider
 
 # What holds our own machinery is run apart.
 TOOL_TESTS := tests/tools simulator/tests/test_sources.py \
 	$(addprefix simulator/python/tests/test_,ci_examples.py package_platforms.py package_wheel.py promise.py)
+LEFT := $(addprefix --ignore=,$(TOOL_TESTS) $(WAITING))
+# Each takes one file after another; one more than the two cores of a small machine, as tests also wait.
+WORKERS ?= 3
 
 # Tests start Python a thousand times: without its bytecode each start would compile the module.
 test: export PYTHONDONTWRITEBYTECODE :=
 test: sim $(TESTED) ## Run the tests of what users have
-	@began=$$(date +%s); together=passed; apart=passed; said=$$(mktemp); \
-	$(PY) -m pytest -q -rfEs -p no:cacheprovider $(APART) >$$said 2>&1 & \
-	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile $(addprefix --ignore=,$(TOOL_TESTS) $(APART)) \
-		|| together=FAILED; \
-	wait $$! || apart=FAILED; cat $$said; rm -f $$said; \
-	echo "make test: side by side $$together, apart $$apart, $$(( $$(date +%s) - began )) seconds"; \
-	test $$together$$apart = passedpassed
+	@began=$$(date +%s); said=$$(mktemp -d); failed=; \
+	$(TEST) $(WAITING) >$$said/waiting 2>&1 & waiting=$$!; \
+	$(TEST) $(LEFT) $(COMMAND) >$$said/command 2>&1 & command=$$!; \
+	$(TEST) $(LEFT) $(SIMULATED) >$$said/simulated 2>&1 & simulated=$$!; \
+	$(TEST) $(LEFT) $(addprefix --ignore=,$(COMMAND) $(SIMULATED)) || failed=" others"; \
+	wait $$waiting || failed="$$failed waiting"; \
+	wait $$command || failed="$$failed command"; \
+	wait $$simulated || failed="$$failed simulated"; \
+	cat $$said/*; rm -r $$said; \
+	echo "make test:$${failed:- nothing} failed, $$(( $$(date +%s) - began )) seconds"; \
+	test -z "$$failed"
 
 test-root: sim $(TESTED) ## Run the tests that make test skips unless it is root
 	@test "$$(id -u)" = 0 || { echo "make test-root is for root" >&2; exit 1; }

@@ -11,6 +11,8 @@ import pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if hasattr(signal, "SIGHUP"):
     signal.signal(signal.SIGHUP, signal.SIG_DFL)  # as nohup leaves it, it ends no program
+if hasattr(signal, "SIGQUIT"):
+    signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def variables():

@@ -67,16 +67,18 @@ def test_without_backend_and_network_it_says_what_it_needs(monkeypatch, tmp_path
 
 PARTS = """#!/bin/sh
 case "$*" in
-*--ignore*) part=together ;;
+*--ignore=tests/cli\\ *) part=others ;;
 *--numprocesses*) part=tools ;;
-*) part=apart ;;
+*" tests/cli") part=command ;;
+*" tests/programs") part=simulated ;;
+*) part=waiting ;;
 esac
 echo "$@" > "$NOTES/$part"
 test "$part" != "$FAILS"
 """
 
 
-@pytest.mark.parametrize("fails", ["together", "apart", ""])
+@pytest.mark.parametrize("fails", ["others", "waiting", "command", "simulated", "nothing"])
 def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     """With a Python that runs nothing. No file is left out by all parts and make test-tools, or run by two."""
     shutil.copy(os.path.join(simulated.ROOT, "Makefile"), str(tmp_path))
@@ -92,18 +94,18 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     environment.update(FAILS=fails, NOTES=str(tmp_path))
     command = ["make", "test", "VENV=venv"]
     done = simulated.run(command, cwd=str(tmp_path), env=environment)
-    assert (done.returncode == 0) == (not fails)
-    said = re.search(r"make test: side by side (\w+), apart (\w+),", done.stdout).groups()
-    assert said == tuple("FAILED" if part == fails else "passed" for part in ("together", "apart"))
+    assert (done.returncode == 0) == (fails == "nothing")
+    assert re.search(r"make test: (.*) failed,", done.stdout).group(1) == fails
     subprocess.run(["make", "test-tools", "VENV=venv"], cwd=str(tmp_path), env=environment, check=True)
-    files = {
-        part: re.findall(r"\b(?:tests|simulator)/\S+", (tmp_path / part).read_text())
-        for part in ("together", "apart", "tools")
-    }
-    ignored = files.pop("together")
-    assert "tests/tools" in files["tools"]
-    assert sorted(ignored) == sorted(sum(files.values(), [])) and len(set(ignored)) == len(ignored) > 0
-    assert [name for name in ignored if not os.path.exists(os.path.join(simulated.ROOT, name))] == []
+    taken, ignored = {}, {}
+    for part in ("others", "waiting", "command", "simulated", "tools"):
+        words = (tmp_path / part).read_text().split()
+        taken[part] = [word for word in words if word.startswith(("tests", "simulator"))]
+        ignored[part] = [word.partition("=")[2] for word in words if word.startswith("--ignore=")]
+    assert "tests/tools" in taken["tools"] and taken["others"] == ignored["waiting"] == []
+    assert sorted(ignored["others"]) == sorted(sum(taken.values(), []))
+    assert sorted(ignored["command"]) == sorted(ignored["simulated"]) == sorted(taken["waiting"] + taken["tools"])
+    assert [name for name in ignored["others"] if not os.path.exists(os.path.join(simulated.ROOT, name))] == []
 
 
 def test_an_old_pip_reads_what_it_needs():
