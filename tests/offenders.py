@@ -3,6 +3,8 @@
 import functools
 import inspect
 
+import pytest
+
 
 def each(names):
     """Decorator: check(name, fixtures ...) is one test, of all the names."""
@@ -14,7 +16,7 @@ def each(names):
             for name in names:
                 try:
                     check(name, **fixtures)
-                except Exception as error:  # an assertion, or what the checked thing raised
+                except (Exception, pytest.fail.Exception) as error:  # an assertion, or what the checked thing raised
                     wrong.append("%s: %s: %s" % (name, type(error).__name__, error))
             assert not wrong, "\n".join(wrong[:20] + ["%d of %d" % (len(wrong), len(names))])
 

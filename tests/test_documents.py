@@ -20,6 +20,7 @@ import markdown_it
 import pytest
 import simulated
 import yaml
+from offenders import each
 
 import pymtml
 
@@ -270,7 +271,7 @@ def anchors(document):
     return found
 
 
-@pytest.mark.parametrize("document", sorted(documents()))
+@each(sorted(documents()))
 def test_links(document):
     """Links to files of the project lead to one, and those to a heading to that."""
     folder, dead = os.path.dirname(document), []
@@ -319,7 +320,7 @@ def targets():
     return set(re.findall(r"(?m)^([a-z][\w-]+):", read("Makefile")))
 
 
-@pytest.mark.parametrize("document", sorted(documents()))
+@each(sorted(documents()))
 def test_names(document):
     """What a document names is there: functions, variables, errors, series, options, files, targets of make."""
     gone = []

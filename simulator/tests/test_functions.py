@@ -7,6 +7,7 @@ import signal
 import interface
 import pytest
 from interface import FUNCTIONS, STRUCTS, Session
+from offenders import each
 
 GROUPS = {"MtmlGpu": "gpu", "MtmlMemory": "memory", "MtmlVpu": "vpu", "MtmlDevice": "device"}
 NUMBERS = {
@@ -142,7 +143,7 @@ def test_every_function_succeeds_somewhere():
     assert set(FUNCTIONS) - succeeded == LIFECYCLE
 
 
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"mtmlErrorString"}))
+@each(sorted(set(FUNCTIONS) - {"mtmlErrorString"}))
 def test_null_is_an_invalid_argument(name):
     """NULL for any pointer, the handle too; on the profile where all functions answer most."""
     expected = "UNKNOWN" if name == "mtmlLogGetConfiguration" else "INVALID_ARGUMENT"
@@ -199,7 +200,7 @@ SHORT = [
 ]
 
 
-@pytest.mark.parametrize("name", sorted(SHORT))
+@each(sorted(SHORT))
 def test_short_buffers(name):
     """One element or byte too few is refused, and the exact size is enough."""
     if "Virt" in name or "PhyDevice" in name:
@@ -236,7 +237,7 @@ def test_error_strings():
     assert interface.LIBRARY.mtmlErrorString(12345)
 
 
-@pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"mtmlErrorString"}))
+@each(sorted(set(FUNCTIONS) - {"mtmlErrorString"}))
 def test_fault(name):
     """Each documented code can be had from each function, and then the function works again."""
     with Session("s5000x8+frozen") as session:
@@ -287,7 +288,7 @@ def misused(name, session):
     return [[handle] + good[1:] for handle in (other, ctypes.c_void_p(0xDEADBEEF0))]
 
 
-@pytest.mark.parametrize("name", HANDLE_FUNCTIONS)
+@each(HANDLE_FUNCTIONS)
 def test_misuse_when_lenient(name):
     with Session("s5000x8+frozen") as session:
         dangling = Arguments(session).of(name)

@@ -12,6 +12,7 @@ import pytest
 import simulated
 from command import invoke
 from inside import BY_NAME, BY_SPELLING, KINDS, QUERIES, SECTIONS, SUBCOMMANDS, Option, completion, file_of
+from offenders import each
 from test_modify import TAKES
 
 SHELLS = ("bash", "zsh", "fish")
@@ -315,7 +316,7 @@ def test_the_options_whose_value_is_a_file():
         assert found == set(files.get(name, "").split()), name
 
 
-@pytest.mark.parametrize("name", [""] + sorted(SUBCOMMANDS))
+@each([""] + sorted(SUBCOMMANDS))
 def test_all_options_that_help_names_are_offered(name):
     options, words = completion.tables()[name]
     offered = {spelling for option in options for spelling in option.spellings}

@@ -13,6 +13,7 @@ import pytest
 import simulated
 from command import capture_file, invoke, process_tree, run_command
 from inside import answers, language, modify
+from offenders import each
 
 import pymtml
 
@@ -44,7 +45,7 @@ def machine(fault):
     return simulated.machine("s5000x8", faults=",".join("%s=%s" % (call, fault) for call in CAN.values()))
 
 
-@pytest.mark.parametrize("command", sorted(RECORDED))
+@each(sorted(RECORDED))
 def test_what_is_not_supported_says_what_was_recorded(command):
     row = RECORDED[command]
     with machine("NOT_SUPPORTED"):
@@ -52,7 +53,7 @@ def test_what_is_not_supported_says_what_was_recorded(command):
     assert (result.status, result.stdout) == (row["status"], recorded(row["not_supported"]))
 
 
-@pytest.mark.parametrize("command", sorted(CAN))
+@each(sorted(CAN))
 def test_without_permission_it_ends_early(command):
     with machine("NO_PERMISSION"):
         result = smi(*shlex.split(command))

@@ -78,7 +78,6 @@ OUTPUTS = [
     ["nvlink", "-s"],
     ["topo", "-m"],
     ["doctor"],
-    ["doctor", "--json"],
     ["capture"],
     ["capture", "--unmasked"],
     ["-i", "1"],

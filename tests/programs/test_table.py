@@ -29,15 +29,19 @@ QUANTITIES = {
 OTHERWISE = r"`[^`]*`|'s names|load that changes|names all|by UUID"
 
 
-@pytest.mark.parametrize("case", row_files.cases("rows.txt"), ids=lambda case: case["shows"])
-def test_a_row_compares_what_it_names(case):
-    words = re.sub(OTHERWISE, "", case["shows"])
-    named = [quantity for quantity in QUANTITIES if re.search(r"\b(%s)\b" % quantity, words)]
-    missing = [quantity for quantity in named if not re.search(QUANTITIES[quantity], case["expected"])]
-    assert not missing, "%s: compare it, or do not name it: %s" % (case["program"].package, ", ".join(missing))
-    assert not re.search(r"field by field|the same (metrics|in)", words), "name the quantities"
-    counted = re.search(r"len\(gpu\) ==|^clearml\(", case["code"][len(row_files.ASKING) :], re.MULTILINE)
-    assert counted or "every field" not in words, "see that there are no more fields"
+def test_rows_compare_what_they_name():
+    wrong = []
+    for case in row_files.cases("rows.txt"):
+        row, words = "%s, %s: " % (case["program"].package, case["shows"]), re.sub(OTHERWISE, "", case["shows"])
+        named = [quantity for quantity in QUANTITIES if re.search(r"\b(%s)\b" % quantity, words)]
+        missing = [quantity for quantity in named if not re.search(QUANTITIES[quantity], case["expected"])]
+        wrong += [row + "compare it, or do not name it: " + quantity for quantity in missing]
+        if re.search(r"field by field|the same (metrics|in)", words):
+            wrong.append(row + "name the quantities")
+        counted = re.search(r"len\(gpu\) ==|^clearml\(", case["code"][len(row_files.ASKING) :], re.MULTILINE)
+        if "every field" in words and not counted:
+            wrong.append(row + "see that there are no more fields")
+    assert not wrong, "\n".join(wrong)
 
 
 def test_table_is_that_of_the_programs():
