@@ -20,7 +20,3 @@ def test_every_method_is_in_the_readme():
     table = readme().partition("| method | does |")[2].partition("\n\n")[0]
     named = " ".join(re.findall(r"^\| ([^|]*) \|", table, re.M))
     assert set(re.findall(r"`(\w+)\(", named)) == methods
-    with open(os.path.join(packaged.ROOT, "simulator", "src", "names.c")) as file:
-        codes = set(re.findall(r'\{"(\w+)", MTML_ERROR_\w+\}', file.read()))
-    listed = re.findall(r"`([A-Z_]{5,})`", readme().partition("The codes are")[2].partition("\n\n")[0])
-    assert set(listed) == codes | {"MTML_ERROR_"}
