@@ -101,7 +101,7 @@ test-tools: sim $(STAMP) ## Run the tests of our own machinery: generators, reci
 
 test-fleet: sim $(STAMP) ## Run the tests of examples/fleet on Prometheus and Alertmanager (in test-programs as well)
 	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile -m "programs or not programs" \
-		$(addprefix tests/programs/test_,fleet_files.py fleet_pages.py fleet_rules.py dashboards.py)
+		$(addprefix tests/programs/test_,fleet_alerts.py dashboards.py fleet_pages.py fleet_files.py fleet_rules.py)
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)
 	$(PY) -m pytest -q --record -m "programs or not programs" \

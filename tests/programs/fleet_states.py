@@ -13,6 +13,7 @@ from machines import ROOT
 HERE = os.path.dirname(os.path.abspath(__file__))
 FLEET = os.path.join(ROOT, "examples", "fleet")
 STEP = 15  # seconds between scrapes
+MINUTE, HOUR = 4, 240  # scrapes
 SOUND = 20  # scrapes before a state begins
 AFTER = 80  # and after it ended
 
