@@ -63,6 +63,22 @@ def _no_password():
     raise ValueError("the key has a password")
 
 
+class Page:
+    """The text that is served now, plain and compressed."""
+
+    def __init__(self, text, content_type):
+        self.text, self.content_type = text, content_type
+        self._compressed = None
+
+    def encoded(self, accepted):
+        """(bytes, headers) of the page in an encoding that the client accepts."""
+        if not _accepts_gzip(accepted):
+            return self.text, ()
+        if self._compressed is None:
+            self._compressed = gzip.compress(self.text, FASTEST)
+        return self._compressed, (("Content-Encoding", "gzip"),)
+
+
 def _accepts_gzip(accepted):
     """Whether an Accept-Encoding has gzip, and not with a weight of 0."""
     for part in accepted.lower().replace(" ", "").split(","):
@@ -83,7 +99,7 @@ def most_connections():
 
 
 class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
-    """Listens at once, and serves ``page``, its bytes and their type, from ``start`` on.
+    """Listens at once, and serves ``page`` from ``start`` on.
 
     A connection has REQUEST_SECONDS for a whole request and its answer, however slow the client is, and IDLE_SECONDS
     from one to the next. Raises CommandError if it cannot listen.
@@ -225,9 +241,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         path = self.path.partition("?")[0]
         status, content_type, headers = 200, "text/plain; charset=utf-8", ()
         if path == PATH:
-            body, content_type = self.server.page
-            if _accepts_gzip(self.headers.get("Accept-Encoding", "")):
-                body, headers = gzip.compress(body, FASTEST), (("Content-Encoding", "gzip"),)
+            page = self.server.page
+            content_type = page.content_type
+            body, headers = page.encoded(self.headers.get("Accept-Encoding", ""))
         elif path == "/":
             body = b"pymtml: the metrics are at /metrics\n"
         else:

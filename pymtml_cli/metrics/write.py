@@ -141,7 +141,7 @@ def _serve(options, collector, written):
         _end_in_good_order()
         for collection in _again_and_again(collector, options.interval or INTERVAL):
             text = written(collection)
-            server.page = text, CONTENT_TYPE
+            server.page = serve.Page(text, CONTENT_TYPE)
             if state is not None and collector.known != kept:
                 kept = collector.known
                 try:

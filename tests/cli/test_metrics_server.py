@@ -41,7 +41,7 @@ def serving():
             server = Server(host, 0, tls)
             stack.callback(server.server_close)
             assert not server.serves
-            server.page = (TEXT, PAGE_TYPE)
+            server.page = metrics_server.Page(TEXT, PAGE_TYPE)
             server.start()
             assert server.serves
             stack.callback(server.shutdown)
@@ -129,7 +129,7 @@ def test_a_client_that_accepts_it_gets_it_compressed(serving, accepted):
     plain = head("200 OK", PAGE_TYPE, len(TEXT)), TEXT
     for refused in ("deflate", "notgzip", "gzip;q=0", "gzip; q=0.00, deflate", "xgzip, gzip;x=1;q=0"):
         assert asked(server, request % ("GET", refused)) == plain
-    server.page = (b"", "text/html")
+    server.page = metrics_server.Page(b"", "text/html")
     assert asked(server, request % ("GET", "")) == (head("200 OK", "text/html", 0), b"")
 
 
@@ -268,7 +268,7 @@ def test_what_fails_is_said_in_a_line(serving, capsys):
         except OSError:
             server.handle_error(None, None)
     assert capsys.readouterr().err == ""
-    server.page = ("no bytes \x1b", PAGE_TYPE)
+    server.page = metrics_server.Page("no bytes \x1b", PAGE_TYPE)
     with connection(server) as there:
         there.sendall(b"GET /metrics HTTP/1.1\r\nAccept-Encoding: gzip\r\n\r\n")
         assert there.recv(100) == b""
