@@ -80,6 +80,7 @@ def test_what_the_driver_says_of_a_card(arguments, expected, proc):
         ("GPU Utilisation:7%\n", "there, and not understood"),
         ("\0\xff" * 100000, "there, and not understood"),
     ],
+    ids="none empty part long".split(),  # pytest puts them into the environment, in which 128 KiB are too much
 )
 def test_a_state_that_is_not_known_is_not_called_well(status, text, proc):
     driver_tree(proc, 2, status=status)
@@ -203,7 +204,7 @@ GARBAGE = [
 ]
 
 
-@pytest.mark.parametrize("name, content, words", GARBAGE)
+@pytest.mark.parametrize("name, content, words", GARBAGE, ids=range(len(GARBAGE)))
 def test_doctor_names_what_it_did_not_understand(name, content, words, proc):
     driver_tree(proc, 2, **ALL)
     write(str(proc / "driver" / "musa" / "gpu00" / name), content)
