@@ -61,13 +61,14 @@ demo: sim $(DEMO) ## Show eight simulated GPUs: the quick start, gpustat and nvi
 	@echo '  $(RUN) nvitop     # any program, with pynvml resolved to pymtml'
 	@echo "Without that export the same runs on a machine with the Moore Threads driver."
 
-# Four processes side by side, each with a part of the tests, of which the last one takes all that is left: no process
-# collects the tests of another one, nor talks to it. Two cores end with all four at about the same time.
+# Five processes side by side, each with a part of the tests, of which the last one takes all that is left: no process
+# collects the tests of another one, nor talks to it. Two cores end with all at about the same time.
 WAITING := $(addprefix tests/test_,cost.py energy.py keep_library.py locks.py native_lifecycle.py processes.py \
 	shutdown_races.py signals.py) $(addprefix simulator/tests/test_,environment.py lifecycle.py speed.py) \
 	$(addprefix tests/cli/test_,endless_looks.py metrics_running.py report.py terminal.py xid.py)
 COMMAND := tests/cli
 SIMULATED := simulator/tests simulator/python/tests tests/programs
+STARTED := $(addprefix tests/test_,documents.py dropin.py dropin_metadata.py examples.py readme.py resident_memory.py)
 TEST := $(PY) -m pytest -q -rfEs -p no:cacheprovider
 
 # What holds our own machinery is run apart.
@@ -84,10 +85,12 @@ test: sim $(TESTED) ## Run the tests of what users have
 	$(TEST) $(WAITING) >$$said/waiting 2>&1 & waiting=$$!; \
 	$(TEST) $(LEFT) $(COMMAND) >$$said/command 2>&1 & command=$$!; \
 	$(TEST) $(LEFT) $(SIMULATED) >$$said/simulated 2>&1 & simulated=$$!; \
-	$(TEST) $(LEFT) $(addprefix --ignore=,$(COMMAND) $(SIMULATED)) || failed=" others"; \
+	$(TEST) $(STARTED) >$$said/started 2>&1 & started=$$!; \
+	$(TEST) $(LEFT) $(addprefix --ignore=,$(COMMAND) $(SIMULATED) $(STARTED)) || failed=" others"; \
 	wait $$waiting || failed="$$failed waiting"; \
 	wait $$command || failed="$$failed command"; \
 	wait $$simulated || failed="$$failed simulated"; \
+	wait $$started || failed="$$failed started"; \
 	cat $$said/*; rm -r $$said; \
 	echo "make test:$${failed:- nothing} failed, $$(( $$(date +%s) - began )) seconds"; \
 	test -z "$$failed"

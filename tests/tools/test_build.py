@@ -71,6 +71,7 @@ case "$*" in
 *--numprocesses*) part=tools ;;
 *" tests/cli") part=command ;;
 *" tests/programs") part=simulated ;;
+*" tests/test_documents.py "*) part=started ;;
 *) part=waiting ;;
 esac
 echo "$@" > "$NOTES/$part"
@@ -78,7 +79,7 @@ test "$part" != "$FAILS"
 """
 
 
-@pytest.mark.parametrize("fails", ["others", "waiting", "command", "simulated", "nothing"])
+@pytest.mark.parametrize("fails", ["others", "waiting", "command", "simulated", "started", "nothing"])
 def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     """With a Python that runs nothing. No file is left out by all parts and make test-tools, or run by two."""
     shutil.copy(os.path.join(simulated.ROOT, "Makefile"), str(tmp_path))
@@ -98,11 +99,11 @@ def test_make_test_fails_with_each_of_its_parts(tmp_path, fails):
     assert re.search(r"make test: (.*) failed,", done.stdout).group(1) == fails
     subprocess.run(["make", "test-tools", "VENV=venv"], cwd=str(tmp_path), env=environment, check=True)
     taken, ignored = {}, {}
-    for part in ("others", "waiting", "command", "simulated", "tools"):
+    for part in ("others", "waiting", "command", "simulated", "started", "tools"):
         words = (tmp_path / part).read_text().split()
         taken[part] = [word for word in words if word.startswith(("tests", "simulator"))]
         ignored[part] = [word.partition("=")[2] for word in words if word.startswith("--ignore=")]
-    assert "tests/tools" in taken["tools"] and taken["others"] == ignored["waiting"] == []
+    assert "tests/tools" in taken["tools"] and taken["others"] == ignored["waiting"] == ignored["started"] == []
     assert sorted(ignored["others"]) == sorted(sum(taken.values(), []))
     assert sorted(ignored["command"]) == sorted(ignored["simulated"]) == sorted(taken["waiting"] + taken["tools"])
     assert [name for name in ignored["others"] if not os.path.exists(os.path.join(simulated.ROOT, name))] == []
