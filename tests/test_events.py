@@ -535,6 +535,6 @@ def test_a_handler_may_do_anything_during_a_wait(driver):
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         began = time.monotonic()
         pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlEventSetWait_v2, events, 30000)
-        assert time.monotonic() - began < 0.6 and answers == [1, []]
+        assert time.monotonic() - began < 5 and answers == [1, []]
 
     assert in_child(child) == 0

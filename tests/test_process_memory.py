@@ -240,7 +240,7 @@ def test_a_process_elsewhere_is_noticed(card):
 
 def test_a_driver_that_takes_its_time_holds_nobody_else(card):
     """The question is asked outside every lock: others look at processes meanwhile."""
-    card.answers(BOTH + "delay = 1\n")
+    card.answers(BOTH + "delay = 2\n")
     asking = threading.Thread(target=card.memory)
     began = time.monotonic()
     asking.start()
@@ -248,7 +248,7 @@ def test_a_driver_that_takes_its_time_holds_nobody_else(card):
         time.sleep(0.001)
     nvml._session.life.cards.walk = None
     assert nvml._processes_of(card.handle).users == {5, 6}
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < 1.8
     asking.join()
 
 

