@@ -14,8 +14,8 @@ def put(path, text, mode=MODE):
 
     Raises: OSError, ValueError.
     """
-    temporary = "%s.%s.tmp" % (path, os.urandom(8).hex())  # a name at which nobody has put anything
-    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:
+    temporary, descriptor = _beside(path, mode)
+    with os.fdopen(descriptor, "wb") as file:
         try:
             if hasattr(os, "fchmod"):
                 os.fchmod(file.fileno(), mode)
@@ -27,15 +27,26 @@ def put(path, text, mode=MODE):
             raise
 
 
-def replace_file(path, text):
-    """`put`, for a path that is a regular file or does not exist.
+def _beside(path, mode):
+    """(path, descriptor) of a new file in the same folder."""
+    temporary = "%s.%s.tmp" % (path, os.urandom(8).hex())  # a name at which nobody has put anything
+    return temporary, os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+
+
+def replace_file(path, text=None, mode=MODE):
+    """`put`, for a path that is a regular file or does not exist; without a text, only see whether that is possible.
 
     Raises: CommandError.
     """
     try:
         if os.path.lexists(path) and not os.path.isfile(path):
             raise ValueError("it exists and is not a regular file")
-        put(path, text)
+        if text is not None:
+            put(path, text, mode)
+        else:
+            temporary, descriptor = _beside(path, mode)
+            os.close(descriptor)
+            os.unlink(temporary)
     except (OSError, ValueError) as error:
         raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
 

@@ -19,7 +19,8 @@ from pymtml_cli.readings.topology import ranges
 OK, NOTE, NOT_AVAILABLE, WARNING, CRITICAL = "OK", "NOTE", "N/A", "WARNING", "CRITICAL"
 SEVERITY = {OK: 0, NOTE: 0, NOT_AVAILABLE: 0, WARNING: 1, CRITICAL: 2}  # the exit statuses of monitoring plugins
 
-# gpu, uuid and bus_id are None in a finding about the machine, value and limit in one without them
+# gpu, uuid and bus_id are None in a finding about the machine, value and limit in one without them; a limit without a
+# value is the seconds that passed without an answer
 Finding = namedtuple("Finding", "check level gpu uuid bus_id value limit text asked advice")
 
 # The outcome of a question. ``advice`` takes the place of its check's advice; ``silent``: the card answers nothing at

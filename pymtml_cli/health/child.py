@@ -135,9 +135,14 @@ class Child:
             yield message
 
     @property
+    def hangs(self):
+        """Whether there are no more answers because the driver, or a look at processes, gives none."""
+        return not self._is_garbled and not self.ended
+
+    @property
     def hangs_in_a_look(self):
         """Whether the driver has answered, and there are no more answers because a look at processes does not end."""
-        return self._is_looking and not self._is_garbled and not self.ended
+        return self._is_looking and self.hangs
 
     def failure(self, timeout):
         """Why there are no more answers (str)."""

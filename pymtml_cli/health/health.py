@@ -220,18 +220,22 @@ def _collect_child(report, wanted, timeout, lock):
             outcome = checks.endless_look(child.look_seconds)
             report.findings += [checks.finding(checks.PROCESSES, outcome, who) for who in cards[looked:]]
         else:
-            report.findings += _unanswered(asking, cards, wanted, child.failure(timeout))
+            limit = timeout if child.hangs else None
+            report.findings += _unanswered(asking, cards, wanted, child.failure(timeout), limit)
     finally:
         child.stop()
         report.findings += [Finding(*one) for found in files.values() for one in found]
 
 
-def _unanswered(asking, cards, wanted, text):
-    """Findings for the question at which the child fell silent, and for the cards that it did not reach."""
+def _unanswered(asking, cards, wanted, text, limit=None):
+    """Findings for the question at which the child fell silent, and for the cards that it did not reach.
+
+    ``limit``: the seconds that it was waited for, if it hangs.
+    """
     if asking is None:
-        return [checks.driver_finding(CRITICAL, text)]
+        return [checks.driver_finding(CRITICAL, text, limit)]
     place, check = asking
-    found = [checks.finding(check, Outcome(CRITICAL, text), cards[place])]
+    found = [checks.finding(check, Outcome(CRITICAL, text, limit=limit), cards[place])]
     rest = checks.not_asked("GPU %d" % cards[place][0])
     if check == checks.PROCESSES:  # the other cards have answered all others
         return found + [checks.finding(check, rest, who) for who in cards[place + 1 :]]

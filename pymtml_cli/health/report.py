@@ -10,17 +10,17 @@ import tarfile
 import time
 
 from pymtml_cli.arguments import argument_parser
-from pymtml_cli.common.errors import OTHER, CommandError, reason
-from pymtml_cli.common.files import put
+from pymtml_cli.common.errors import reason
+from pymtml_cli.common.files import replace_file
 from pymtml_cli.common.people import saying
 from pymtml_cli.common.text import counted
 from pymtml_cli.health.child import LONGEST_TIMEOUT, program
 from pymtml_cli.readings.devices import host
 
-# File in the archive: how it is made, what it is
+# File in the archive: how it is made, what it is. The first one says whether the driver hangs.
 PARTS = {
-    "doctor.txt": (["doctor", "--timeout", "{timeout}"], "what works here, and what does not"),
     "health.json": (["health", "--json", "--timeout", "{timeout}"], "the checks of each card"),
+    "doctor.txt": (["doctor", "--timeout", "{timeout}"], "what works here, and what does not"),
     "machine.json": (["--json"], "everything that the cards report"),
     "xid.json": (["xid", "--json"], "errors that the driver has recorded"),
     "capture.ini": (["capture"], "a profile for the simulator, with the forms of the driver's files"),
@@ -28,6 +28,8 @@ PARTS = {
 KERNEL, KERNEL_LINES = ("kernel.txt", "what the kernel's log has of the driver"), 2000
 LOGS = (["dmesg"], ["journalctl", "-k", "-q", "--no-pager"])
 SPARE, AFTER_A_HANG = 10, 5  # seconds
+NO_ANSWER = "no answer"
+MODE = 0o600
 UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.I)
 MASKED = "Masked: host name, UUIDs, serial numbers, home folders, names of running programs."
 LEFT = "Not masked: PCI addresses, process numbers, and what the driver wrote about errors, which may name programs."
@@ -47,6 +49,7 @@ def run(arguments):
     """Write the archive, and say what is in it (exit status)."""
     options = parser().parse_args(arguments)
     path = options.file or time.strftime("pymtml-report-%Y%m%d-%H%M%S.tar.gz")
+    replace_file(path, mode=MODE)  # as the parts take long
     texts, lines, timeout, spare = {}, [], options.timeout, SPARE
     for name, (asked, about) in PARTS.items():
         most = timeout + (SPARE if "--timeout" in asked else spare)
@@ -54,7 +57,7 @@ def run(arguments):
         asked += ["--unmasked"] * (options.full and name == "capture.ini")
         with saying("making %s" % name):
             texts[name], why = _output(program(asked), most)
-        if why == "no answer" or "no answer within" in texts[name]:
+        if why == NO_ANSWER or name == "health.json" and _is_late(texts[name]):
             timeout, spare = min(timeout, AFTER_A_HANG), 0
         lines.append("%-13s %s%s" % (name, about, " (%s)" % why if why else ""))
     texts[KERNEL[0]], why = _kernel_lines()
@@ -63,10 +66,7 @@ def run(arguments):
         texts = _masked(texts)
     lines += ["", UNMASKED] if options.full else ["", MASKED, LEFT]
     content = "\n".join(lines) + "\n"
-    try:
-        put(path, _archive(dict(texts, **{"CONTENTS": content})), 0o600)
-    except (OSError, ValueError) as error:
-        raise CommandError("cannot write %s: %s" % (path, reason(error)), OTHER)
+    replace_file(path, _archive(dict(texts, **{"CONTENTS": content})), MODE)
     sys.stdout.write("wrote %s:\n\n%s" % (path, content))
     return 0
 
@@ -78,11 +78,20 @@ def _output(command, timeout):
             command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=timeout
         )
     except subprocess.TimeoutExpired as error:
-        return (error.stdout or b"").decode("utf-8", "replace"), "no answer"
+        return (error.stdout or b"").decode("utf-8", "replace"), NO_ANSWER
     except OSError as error:
         return "", str(reason(error))
     said = done.stderr.decode("utf-8", "replace").strip()
     return done.stdout.decode("utf-8", "replace"), said.splitlines()[-1] if said else ""
+
+
+def _is_late(health):
+    """Whether a check of a document of health has no value because its limit of time has passed."""
+    try:
+        found = json.loads(health)["findings"]
+    except ValueError:
+        return False
+    return any(one["value"] is None and one["limit"] is not None for one in found)
 
 
 def _kernel_lines():

@@ -8,6 +8,7 @@ queries.
 import collections
 import re
 
+import pymtml
 from pymtml_cli.common.text import safe, some
 from pymtml_cli.health.checks import CRITICAL, NOT_AVAILABLE, NOTE, OK, WARNING, are_measured
 from pymtml_cli.readings.table import APART, BY_KEY, KNOWN, VALUE, ZERO
@@ -26,8 +27,13 @@ CARD_KEYS.update({"processes.list": KNOWN, "processes.unseen": APART})
 TROUBLES = {key for key, reading in BY_KEY.items() if reading.trouble}
 
 # How the reasons begin, in small letters, for values that hardware, driver or library cannot report
-UNSUPPORTED_REASONS = ("not supported", "function not found")
-HIDDEN = "not found"  # the reason if the card at the other end of a link is not visible
+UNSUPPORTED_REASONS = tuple(
+    pymtml.nvmlErrorString(code).lower()
+    for code in (pymtml.NVML_ERROR_NOT_SUPPORTED, pymtml.NVML_ERROR_FUNCTION_NOT_FOUND)
+)
+HIDDEN = pymtml.nvmlErrorString(
+    pymtml.NVML_ERROR_NOT_FOUND
+).lower()  # the reason if the card at the other end of a link is not visible
 NONE = "none"
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")  # a separate one; "#" replaces those that are measured

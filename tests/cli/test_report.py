@@ -56,13 +56,20 @@ def test_what_is_in_it_and_what_is_masked(reported):
 
 
 def test_a_driver_that_hangs_cuts_parts_off(reported):
-    said, texts = reported("--timeout", "0.3", name="s80", latency_ns=10**11)
+    """Even those that would end in the time that parts without a limit of their own have besides."""
+    said, texts = reported("--timeout", "0.3", name="s80", latency_ns=5 * 10**7)
     assert re.search(r"machine.json .*\(no answer\)\n(.*\n)*capture.ini .*\(no answer\)\n", said)
-    assert json.loads(texts["health.json"])["status"] == "CRITICAL" and "no answer" in texts["doctor.txt"]
+    (found,) = json.loads(texts["health.json"])["findings"]
+    assert (found["status"], found["value"], found["limit"]) == ("CRITICAL", None, 0.3)
+    assert "no answer" in texts["doctor.txt"]
 
 
-def test_an_archive_that_cannot_be_written(tmp_path):
-    path = str(tmp_path / "nowhere" / "x")
-    result = run_command("report", path, name="s80", extra_environment={"TMPDIR": str(tmp_path)})
+@pytest.mark.parametrize(
+    "name, why", [("nowhere/x", "No such file or directory"), ("", "it exists and is not a regular file")]
+)
+def test_an_archive_that_cannot_be_written_is_not_begun(tmp_path, name, why):
+    path, trace = str(tmp_path / name), str(tmp_path / "trace")
+    result = run_command("report", path, name="s80", trace=trace, extra_environment={"TMPDIR": str(tmp_path)})
     assert (result.returncode, result.stdout) == (255, "")
-    assert result.stderr == "pymtml: cannot write %s: No such file or directory\n" % path
+    assert result.stderr == "pymtml: cannot write %s: %s\n" % (path, why)
+    assert os.listdir(str(tmp_path)) == []
