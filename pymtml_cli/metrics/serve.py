@@ -188,10 +188,19 @@ class Server(socketserver.ThreadingMixIn, http.server.HTTPServer):
             threading.Thread(target=self._answer, args=(request, client_address), daemon=True).start()
 
     def _answer(self, *connection):
-        while True:
+        while connection:
             self.process_request_thread(*connection)
             self._idle.release()
-            connection = self._accepted.get()
+            connection = self._next()
+
+    def _next(self):
+        """The next connection for an idle thread, or None if there was none for IDLE_SECONDS: then the thread ends."""
+        while True:
+            try:
+                return self._accepted.get(timeout=IDLE_SECONDS)
+            except queue.Empty:
+                if self._idle.acquire(blocking=False):  # otherwise a connection is on its way to this thread
+                    return None
 
     def shutdown_request(self, request):
         """Let go of a connection, whatever its state."""

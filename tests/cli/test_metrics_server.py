@@ -157,6 +157,18 @@ def test_a_connection_lives_on(serving):
         assert there.recv(8) == b"HTTP/1.1" and set(threading.enumerate()) - before == threads
 
 
+def test_idle_threads_end(serving, monkeypatch):
+    """And are not counted on by the connections that come then."""
+    monkeypatch.setattr(metrics_server, "IDLE_SECONDS", 0.1)
+    before, server = set(threading.enumerate()), serving()
+    for _ in range(2):
+        with connection(server) as one, connection(server) as other:
+            for there in (one, other):
+                there.sendall(b"GET / HTTP/1.1\r\n\r\n")
+                assert there.recv(8) == b"HTTP/1.1"
+        wait_until(lambda: len(set(threading.enumerate()) - before) == 1)
+
+
 @pytest.mark.parametrize(
     "name, sent", [("IDLE", b""), ("REQUEST", b"GET /metrics HT"), ("REQUEST", b"GET / HTTP/1.1\r\n")]
 )
