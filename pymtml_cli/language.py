@@ -68,6 +68,13 @@ BESIDE_LOG = ("query", "a", "unit", "id", "filename", "xml-format", "display") +
 BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-warning", "force")
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning", "force"}
 BESIDE_TABLE = ("id", "filename", "watch", "compact", "columns") + LOOPS
+REPEATING = {"loop", "loop-ms", "watch"}
+REPEATABLE = REPEATING.union(QUERIES, ("query", "a", "json", "compact", "columns"))  # where -c is --count
+BELONGS = {  # what the hint of an option says that needs another
+    "format": "--format goes with --query-gpu and the like",
+    "force": "--force goes with options that change something",
+    "error-on-warning": "--error-on-warning goes with options that change something",
+}
 
 # The other questions, in the order in which they are looked for: (options that ask it, question, what may stand there)
 QUESTIONS = (
@@ -136,9 +143,11 @@ def _count(values):
     """How many samples --count asks for."""
     from pymtml_cli.common.numeric import number
 
+    if "count" in values and not REPEATING & set(values):
+        raise CommandError("-c, or --count, needs -l, -lms or --watch", hint=see_help())
     count = number(values.get("count", "0"), "count" in values, LONGEST_LOOP)
-    if count is None or count and not {"loop", "loop-ms", "watch"} & set(values):
-        raise CommandError("--count takes a number from 1 on, and goes with -l, -lms or --watch", hint=see_help())
+    if count is None:
+        raise CommandError("--count takes a number from 1 on", hint=see_help())
     return count
 
 
@@ -173,7 +182,7 @@ def _apart(parts, raw, question, text):
         return _error(text, raw, BAD_ARGUMENT, hint=_not_known(raw))
     first = next((other for other, name, _ in parts if name == question and other != raw), None)
     if first is None or called() == NVIDIA_SMI:
-        return _error(text, raw, BAD_ARGUMENT)
+        return _error(text, raw, BAD_ARGUMENT, hint="" if first else BELONGS.get(BY_SPELLING[spelling], ""))
     both = "%s and %s cannot be combined" % (first.partition("=")[0], spelling)
     return CommandError(both, hint=see_help())
 
@@ -207,7 +216,7 @@ def parse(arguments):
     Raises: CommandError in nvidia-smi's words.
     """
     parts = _split(arguments)
-    if called() != NVIDIA_SMI and any(name in ("loop", "loop-ms", "watch") for _, name, _ in parts):
+    if called() != NVIDIA_SMI and any(name in REPEATABLE for _, name, _ in parts):
         parts = [(raw, "count" if raw.partition("=")[0] == "-c" else name, value) for raw, name, value in parts]
     names = [name for _, name, _ in parts]
     for question in ALONE:
@@ -222,8 +231,7 @@ def parse(arguments):
         return Options(queries[0], _values(parts))
     for raw, name, _ in parts:
         if name is None or name == "format":
-            hint = _not_known(raw) if name is None else "--format goes with --query-gpu and the like"
-            raise _error("is not recognized", raw, OTHER, "", hint)
+            raise _error("is not recognized", raw, OTHER, "", _not_known(raw) if name is None else BELONGS[name])
     values = _values(parts)
     queried = "query" in names or "a" in names
     if "dtd" in names:

@@ -64,7 +64,10 @@ def refuse(text, status=BAD_ARGUMENT, hint="", ours=None):
     """
     if called() == NVIDIA_SMI:
         return CommandError(text, status, stdout=True, hint=hint)
-    return CommandError(ours or text[0].lower() + text[1:].partition("\n")[0].rstrip("."), status, hint=hint)
+    if not ours:
+        ours = text.partition("\n")[0].rstrip(".")
+        ours = ours if ours[:2].isupper() else ours[0].lower() + ours[1:]  # GPU is not lowered
+    return CommandError(ours, status, hint=hint)
 
 
 def see_help(*subcommand):
