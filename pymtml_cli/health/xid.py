@@ -126,7 +126,10 @@ def copied(path):
     except (OSError, ValueError) as error:
         raise CommandError("cannot read %s: %s" % (path, reason(error)))
     if content[: len(TAG)] != TAG:
-        return pymtml._xid_records(content)
+        records, strange = pymtml._xid_records(content)
+        if strange * RECORD >= len(content):
+            raise CommandError("%s is no copy of event_report or xid_records: no record in it is understood" % path)
+        return records, strange
     if content[TAG_BYTES : TAG_BYTES + 1] >= bytes([BIG_ENDIAN]):
         raise CommandError("%s comes from a machine with another byte order, whose records cannot be read" % path)
     bodies = [content[start : start + BODY] for start in range(HEADER, len(content), BODY)]
