@@ -4574,16 +4574,16 @@ def _nvml_error_as(meaning, status):
     return error
 
 
-def _look_up_error(status):
-    """The NVMLError for the MTML status of a look-up of a device.
+def _identity_check(status):
+    """`_nvml_check` for what identifies a device: its look-ups, name, UUID and index.
 
     NVML documents no Timeout for these, and gpustat shows the other cards only if it is Unknown or GpuIsLost.
     """
-    if status != MTML_ERROR_TIMEOUT:
-        return _nvml_error(status)
-    error = _nvml_error_as(MTML_ERROR_UNKNOWN, status)
-    error.detail = "the driver timed out"
-    return error
+    if status == MTML_ERROR_TIMEOUT:
+        error = _nvml_error_as(MTML_ERROR_UNKNOWN, status)
+        error.detail = "the driver timed out"
+        raise error
+    _nvml_check(status)
 
 
 def _nvml_check(status, detail=None):
@@ -5307,8 +5307,7 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
         device = life.devices.get(cell[0])
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
-    if status:
-        raise _look_up_error(status)
+    _identity_check(status)
     return device or _device_from(_nvml_check, cell[0])
 
 
@@ -5351,7 +5350,7 @@ def _device_count():
     return min(count[0], _DEVICES_MAX)
 
 
-def _whole_cards(count):
+def _whole_cards(count, check=_nvml_check):
     """MTML's indices of the cards among its first ``count`` devices (list). A device of unknown type counts as a card.
 
     Raises: the error of that device if a card is divided, because the device may be an instance, and if no device of
@@ -5362,7 +5361,7 @@ def _whole_cards(count):
     whole, failed = _likely_cards(cards, count)
     divided = any(cards.types.get(position) for position in range(count))
     if failed and (divided or (count > 1 and not cards.types) or life is not _session.life):
-        raise _nvml_error(failed)
+        check(failed)
     return whole
 
 
@@ -5422,8 +5421,7 @@ def nvmlDeviceGetHandleByUUID(uuid) -> "c_mtmlDevice_t":
             break
     if status == MTML_ERROR_INVALID_ARGUMENT:
         raise _nvml_error_as(MTML_ERROR_NOT_FOUND, status)
-    if status:
-        raise _look_up_error(status)
+    _identity_check(status)
     uuid = text.lower() if _identifies(text) else None
     return _sole_owner(_device_from(_nvml_check, cell[0]), "UUID", _uuid_of, _uuid_read, uuid)
 
@@ -5561,9 +5559,7 @@ def _required_address(text):
 def _device_by_address(address):
     """Handle of the device that C finds at a PCI address."""
     cell = _Pointer()
-    status = _library_status("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell)
-    if status:
-        raise _look_up_error(status)
+    _identity_check(_library_status("mtmlLibraryInitDeviceByPciSbdf", b"%08x:%02x:%02x.0" % address, cell))
     return _device_from(_nvml_check, cell[0])
 
 
@@ -5573,7 +5569,8 @@ def _device_by_address(address):
 def nvmlDeviceGetName(handle) -> "str":
     """Product name of the device as text.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for virtual devices,
+    NVMLError_Unknown for a timeout.
     MTML: mtmlDeviceGetName.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
@@ -5581,7 +5578,7 @@ def nvmlDeviceGetName(handle) -> "str":
         return device._name
     except AttributeError:
         pass  # not read yet, or the handle is not live
-    name = _nvml_string("mtmlDeviceGetName", "_device", device, MTML_DEVICE_NAME_BUFFER_SIZE)
+    name = _string("mtmlDeviceGetName", "_device", device, MTML_DEVICE_NAME_BUFFER_SIZE, _identity_check)
     return _keep_identity(device, "_name", name)
 
 
@@ -5591,7 +5588,7 @@ def nvmlDeviceGetUUID(handle) -> "str":
     PYMTML_UUID=nvml or mtml in the environment chooses the form. mtmlDeviceGetUUID always returns MTML's text, which
     MUSA_VISIBLE_DEVICES takes.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_Unknown for a timeout.
     MTML: mtmlDeviceGetUUID.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
@@ -5599,10 +5596,10 @@ def nvmlDeviceGetUUID(handle) -> "str":
         return device._uuid
     except AttributeError:
         pass  # not read yet, or the handle is not live
-    uuid = _nvml_string("mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE)
+    uuid = _string("mtmlDeviceGetUUID", "_device", device, MTML_DEVICE_UUID_BUFFER_SIZE, _identity_check)
     if _identifies(uuid) and _session.prefixes_uuids:
         status, mpc_type = _mpc_type(device)
-        _nvml_check(status)
+        _identity_check(status)
         uuid = ("MIG-" if mpc_type == MTML_MPC_TYPE_INSTANCE else "GPU-") + uuid
     return _keep_identity(device, "_uuid", uuid)
 
@@ -5626,7 +5623,8 @@ def nvmlDeviceGetSerial(handle) -> "str":
 def nvmlDeviceGetIndex(handle) -> "int":
     """Index of a card for nvmlDeviceGetHandleByIndex; for an instance, its index within its card.
 
-    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices.
+    Raises: NVMLError_Uninitialized, NVMLError_InvalidArgument, NVMLError_NotSupported for a host's virtual devices,
+    NVMLError_Unknown for a timeout.
     MTML: mtmlDeviceGetIndex, mtmlDeviceGetProperty, mtmlDeviceGetMpcParentDevice, mtmlDeviceGetMpcInstanceIndex.
     """
     device = handle if type(handle) is c_mtmlDevice_t else _require(handle)
@@ -5634,11 +5632,13 @@ def nvmlDeviceGetIndex(handle) -> "int":
         return device._index
     except AttributeError:
         pass  # not read yet, or the handle is not live
-    position = _query(_UInt(), "mtmlDeviceGetIndex", "_device", device)[0]
-    cards = _whole_cards(min(position, _DEVICES_MAX) + 1)
-    if cards and cards[-1] == position:
+    position = _UInt()
+    _identity_check(_status("mtmlDeviceGetIndex", "_device", device, position))
+    cards = _whole_cards(min(position[0], _DEVICES_MAX) + 1, _identity_check)
+    if cards and cards[-1] == position[0]:
         return _keep(device, "_index", len(cards) - 1)
-    return _keep(device, "_index", _query(_UInt(), "mtmlDeviceGetMpcInstanceIndex", "_device", device)[0])
+    _identity_check(_status("mtmlDeviceGetMpcInstanceIndex", "_device", device, position))
+    return _keep(device, "_index", position[0])
 
 
 def nvmlDeviceGetBrand(handle) -> "int":

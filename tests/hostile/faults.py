@@ -57,7 +57,8 @@ CHANGES = native_calls.CHANGES + (
     "nvmlDeviceSetMigMode",
 )
 # NVML documents no Timeout for these, and gpustat ends with all but Unknown and GpuIsLost.
-OPENERS = tuple("nvmlDeviceGetHandleBy" + what for what in ("Index", "PciBusId", "UUID", "Uuid", "UUIDV"))
+IDENTITY = ("nvmlDeviceGetName", "nvmlDeviceGetUUID", "nvmlDeviceGetIndex")
+IDENTITY += tuple("nvmlDeviceGetHandleBy" + what for what in ("Index", "PciBusId", "UUID", "Uuid", "UUIDV"))
 LIFECYCLE = ("mtmlLibraryInit", "mtmlLibraryShutDown", "nvmlInit", "nvmlInitWithFlags", "nvmlShutdown")
 
 # ---- Scenes ----
@@ -458,7 +459,7 @@ class Stage:
 def expected(name, code):
     """The error that stands for a code in a layer."""
     if name.startswith("nvml"):
-        meaning = "UNKNOWN" if code == "TIMEOUT" and name in OPENERS else code
+        meaning = "UNKNOWN" if code == "TIMEOUT" and name in IDENTITY else code
         return Error(*STRAIGHT[meaning], CODES[code])
     words = "UNKNOWN" if code.isdigit() else code
     return Error("MTMLError_" + "".join(word.capitalize() for word in words.split("_")), CODES[code], CODES[code])
