@@ -262,8 +262,9 @@ def test_an_event_comes_while_somebody_waits(driver, monkeypatch):
 
 
 @pytest.mark.parametrize("indexes", [(), (0,)])
-def test_without_an_event_the_time_passes(driver, indexes):
-    """It passes in sleep, and at the end of it the records are read once more."""
+def test_without_an_event_the_time_passes(driver, indexes, monkeypatch):
+    """It passes in sleep, shorter than that between two looks, and at the end of it the records are read once more."""
+    monkeypatch.setattr(nvml, "_LOOK_SECONDS", 3)
     events, began, worked = watching(*indexes), time.monotonic(), time.process_time()
     pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlEventSetWait_v2, events, 300)
     assert 0.3 <= time.monotonic() - began < 2 and time.process_time() - worked < 0.1

@@ -629,6 +629,13 @@ def test_values_move_within_their_limits():
         assert reading(session) != first
 
 
+def test_instances_move_by_themselves():
+    """Not as their card, which is read at the same moment."""
+    with Session("s3000-mpc", MTML_SIM_SET="0.gpu_clock=1000;0.gpu_max_clock=9000") as session:
+        gpus = [session.gpu(index) for index in range(4)]
+        assert len({uint("mtmlGpuGetClock", gpu) for gpu in gpus}) > 1
+
+
 def test_clocks_and_power_have_limits_of_their_own(tmp_path):
     """On many cards, of which some are above the middle of their movement at any time."""
     lines = ["[device]", "gpu_clock = 2000", "memory_clock = 1000", "vpu_clock = 500"]

@@ -365,11 +365,16 @@ def test_log_file(log, tmp_path):
 
 
 def test_log_callback_may_call_the_library(log):
-    heard = []
+    heard, known = [], STRUCTS["MtmlLogConfiguration"]()
 
     def listen(message, length):
+        """Another thread waits for no lock meanwhile."""
         assert len(message) == length
-        heard.append((message.decode(), references()))
+        taken = references()
+        asking = threading.Thread(target=interface.call, args=("mtmlLogGetConfiguration", ctypes.byref(known)))
+        asking.start()
+        asking.join(5)
+        heard.append((message.decode(), taken, asking.is_alive()))
 
     log.callbackConfig.level = 4
     log.callbackConfig.callback = LOG_CALLBACK(listen)
@@ -377,9 +382,9 @@ def test_log_callback_may_call_the_library(log):
     with Session("s80") as session:
         interface.raw("mtmlMemoryGetEccMode", session.memory(), *[ctypes.byref(ctypes.c_uint()) for _ in range(2)])
     assert heard == [
-        ("library initialized, 1 in use", 1),
-        ("mtmlMemoryGetEccMode: NOT_SUPPORTED", 1),
-        ("library shut down, 0 in use", 0),
+        ("library initialized, 1 in use", 1, False),
+        ("mtmlMemoryGetEccMode: NOT_SUPPORTED", 1, False),
+        ("library shut down, 0 in use", 0, False),
     ]
 
 

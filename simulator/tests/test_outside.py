@@ -125,6 +125,16 @@ def test_every_kind_of_object(control):
             assert other("sim_get(MACHINE, 'driver_version')") == "1"
     for other in both:
         other.end()
+    with here("s3000-vgpu-host+frozen"):
+        os.remove(control)
+        sim_set(interface.virt_number(0, 1), "gpu_utilization", 67)
+    late = Other("s3000-vgpu-host+frozen")
+    assert late("[sim_get(virt_number(0, part), 'gpu_utilization') == '67' for part in range(3)]") == [
+        False,
+        True,
+        False,
+    ]
+    late.end()
 
 
 def test_faults(other):
@@ -199,17 +209,26 @@ def test_ecc_until_after_the_reboot(other):
     late.end()
 
 
+COUNTERS = ["ecc_%scorrected_%s" % (un, kind) for kind in ("volatile", "aggregate") for un in ("", "un")]
+COUNTS = "[sim_get(%%d, key) for key in %r]" % (COUNTERS + ["resets"])
+
+
+def count_errors(card, *keys):
+    for number, key in enumerate(keys, 3):
+        sim_set(card, key, number)
+
+
 def test_ecc_counters_and_resets(other):
+    ask = COUNTS % 2
     with here() as session:
-        sim_set(2, "ecc_corrected_volatile", 7)
-        sim_set(2, "ecc_corrected_aggregate", 9)
+        count_errors(2, *COUNTERS)
         assert other("raw('mtmlMemoryClearEccErrorCounts', session.memory(2), 0)") == 0
-        assert [sim_get(2, "ecc_corrected_volatile"), sim_get(2, "ecc_corrected_aggregate")] == ["0", "9"]
-        sim_set(2, "ecc_uncorrected_volatile", 3)
+        assert eval(ask) == ["0", "0", "5", "6", "0"]
+        count_errors(2, *COUNTERS)
         assert interface.raw("mtmlDeviceReset", session.device(2)) == 0
-        assert other("[sim_get(2, 'resets'), sim_get(2, 'ecc_uncorrected_volatile')]") == ["1", "0"]
+        assert other(ask) == ["0", "0", "5", "6", "1"]
         assert other("raw('mtmlMemoryClearEccErrorCounts', session.memory(2), 1)") == 0
-        assert sim_get(2, "ecc_corrected_aggregate") == "0"
+        assert eval(ask) == ["0", "0", "0", "0", "1"]
 
 
 def test_mpc(control):
@@ -232,6 +251,9 @@ def test_mpc(control):
         assert other("raw('mtmlDeviceSetMpcMode', session.device(0), 1)") == 0
         assert reason("mtmlDeviceGetIndex", device, ctypes.byref(ctypes.c_uint())) == "UNKNOWN"
     assert sim_get(0, "mpc_mode") == "ENABLE"
+    count_errors(0, *COUNTERS)
+    assert LIBRARY.mtmlSimReboot() == 0
+    assert other(COUNTS % 0) == ["0", "0", "5", "6", "0"] and other("sim_get(0, 'mpc_mode')") == "DISABLE"
     other.end()
 
 

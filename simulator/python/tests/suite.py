@@ -36,19 +36,17 @@ def test_in_force_again(mtml_simulator):
     assert value(lambda pymtml, device: pymtml.nvmlDeviceGetClockInfo(device, 0)) > 0
 
 
-def test_kept_from_before(monkeypatch):
+@pytest.mark.parametrize("keep", [None, "1"])
+def test_kept_from_before_is_ended(monkeypatch, keep):
     for variable in ("PYMTML_LIBRARY", "MTML_SIM_PROFILE"):
         monkeypatch.setenv(variable, environment.variables("s80")[variable])
+    if keep:
+        monkeypatch.setenv("PYMTML_KEEP_LIBRARY", keep)
     pymtml.nvmlInit()
     pymtml.nvmlShutdown()
-
-
-def test_kept_from_before_is_ended(mtml_simulator):
-    assert mtml_simulator.references() == 0 and name() == "MTT S5000"
-
-
-def test_kept_from_before_leaves_no_variable():
-    assert "PYMTML_KEEP_LIBRARY" not in os.environ
+    with package.simulate() as machine:
+        assert machine.references() == 0 and name() == "MTT S5000"
+    assert os.environ.get("PYMTML_KEEP_LIBRARY") == keep
 
 
 # ==== The machine of a test ====
