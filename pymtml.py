@@ -8948,7 +8948,8 @@ def _store_processes(ask, inputs, count, array):
     for i, process in enumerate(processes):
         entry = array[i]
         entry.pid = process.pid
-        entry.usedGpuMemory = NVML_VALUE_NOT_AVAILABLE_ulonglong.value
+        memory = process.usedGpuMemory
+        entry.usedGpuMemory = NVML_VALUE_NOT_AVAILABLE_ulonglong.value if memory is None else memory
         for field in ("gpuInstanceId", "computeInstanceId"):
             if hasattr(entry, field):
                 setattr(entry, field, getattr(process, field))

@@ -114,6 +114,13 @@ def test_answer(card, what):
     text, expected = ANSWERS[what]
     card.answers(text)
     assert card.memory() == expected
+    ask = nvml._nvmlGetFunctionPointer("nvmlDeviceGetComputeRunningProcesses_v3")  # as nvitop does
+    array = (nvml.c_nvmlProcessInfo_v2_t * 2)()
+    assert ask(card.handle, ctypes.byref(ctypes.c_uint(2)), array) == nvml.NVML_SUCCESS
+    none = nvml.NVML_VALUE_NOT_AVAILABLE_ulonglong.value
+    assert {each.pid: each.usedGpuMemory for each in array} == {
+        pid: none if memory is None else memory for pid, memory in expected.items()
+    }
     reason = nvml._processes_of(card.handle).memory().reason
     assert bool(reason) == (expected is UNKNOWN)
 
