@@ -250,7 +250,7 @@ def test_mpc(control):
         device = session.device(1)
         assert other("raw('mtmlDeviceSetMpcMode', session.device(0), 1)") == 0
         assert reason("mtmlDeviceGetIndex", device, ctypes.byref(ctypes.c_uint())) == "UNKNOWN"
-    assert sim_get(0, "mpc_mode") == "ENABLE"
+    assert [sim_get(0, key) for key in ("mpc_mode", "mpc_configuration")] == ["ENABLE", "0"]
     count_errors(0, *COUNTERS)
     assert LIBRARY.mtmlSimReboot() == 0
     assert other(COUNTS % 0) == ["0", "0", "5", "6", "0"] and other("sim_get(0, 'mpc_mode')") == "DISABLE"

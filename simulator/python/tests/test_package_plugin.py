@@ -93,7 +93,7 @@ def test_after():
     # The last of them would have pymtml load what is not there.
     mine = {"MTML_SIM_PROFILE": "s80", "PYMTML_KEEP_LIBRARY": "1", "LD_LIBRARY_PATH": "/nowhere"}
     mine["PYMTML_LIBRARY"] = "/nowhere/libmtml.so"
-    passes(tmp_path, text, environ=environment(**mine), count=2)
+    passes(tmp_path, text, "--mtml-profile", "s5000x8", environ=environment(**mine), count=2)
 
 
 def test_vendors_binding(tmp_path):
