@@ -72,7 +72,8 @@ STARTED := $(addprefix tests/test_,documents.py dropin.py dropin_metadata.py exa
 TEST := $(PY) -m pytest -q -rfEs -p no:cacheprovider
 
 # What holds our own machinery is run apart.
-TOOL_TESTS := tests/tools simulator/tests/test_sources.py \
+TOOL_TESTS := tests/tools $(addprefix tests/cli/test_,nvml_mtml.py rooms.py) tests/programs/test_table.py \
+	simulator/tests/test_sources.py \
 	$(addprefix simulator/python/tests/test_,ci_examples.py package_platforms.py package_wheel.py promise.py)
 LEFT := $(addprefix --ignore=,$(TOOL_TESTS) $(WAITING))
 # Each takes one file after another; one more than the two cores of a small machine, as tests also wait.
