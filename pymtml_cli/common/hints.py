@@ -1,29 +1,21 @@
 """What to do about an error, for the line on stderr. Nothing here is imported unless there is an error."""
 
-import re
-
 from pymtml_cli.common.errors import NVIDIA_SMI, called, refuse
 from pymtml_cli.common.text import fit
 
 MOST = 3
-# Options of subcommands that change something
-_SETTER = re.compile(
-    r"--?(.$|c[cg]i|d[cg]i|caa$|cErrCnt|cr$|som|sp[fp]$|s[A-Z]|sc$|shm$|sk?rs?$|sm$|smts$|sparse|set|create|destroy|"
-    r"discover|join$|modify|primary|p[ft]\w+$|percent|ppd$|profile$|r[du][hr]$|ramp|re$|remove|reset|secondary|state$|"
-    r"term$|clear|vboost|.*-(add|remove)$)"
-)
 
 
 def near(word, known):
     """Those of the known words that somebody may have meant, the likeliest first (list).
 
-    None is the word that was typed, nor an option of a subcommand that changes something.
+    None is the word that was typed, nor an option of one letter.
     """
     from difflib import get_close_matches
 
     by_lower = {}
     for name in known:
-        if name != word and not _SETTER.match(name):
+        if name != word and (len(name) > 2 or name[0] != "-"):
             by_lower.setdefault(name.lower(), name)
     found = get_close_matches(word.lower(), list(by_lower), MOST, 0.72)
     found += [name for name in by_lower if sorted(name) == sorted(word.lower()) and name not in found]

@@ -20,8 +20,13 @@ def rows(command):
         elif first.startswith("> "):
             answers.append([first[2:], *rest])
         else:
-            options[first] = rest[0] if rest else None
+            options[first[2 * first.startswith("! ") :]] = rest[0] if rest else None
     return options, answers
+
+
+def setters(command):
+    """The lines of the options of a subcommand that change something (set)."""
+    return {first[2:] for first, *_ in layout.tables("smi/options.txt")[command] if first.startswith("! ")}
 
 
 def known(command):
@@ -52,7 +57,10 @@ def parse(arguments, command):
         if spelling not in by_spelling:
             from pymtml_cli.common import hints
 
-            raise hints.unknown('Option "%s" is not recognized.\n' % raw, raw, by_spelling, command)
+            changing = setters(command)
+            harmless = spelled(line for line in known(command) if line not in changing)
+            harmless = [one for names, _ in harmless for one in names]
+            raise hints.unknown('Option "%s" is not recognized.\n' % raw, raw, harmless, command)
         name, takes_value = by_spelling[spelling]
         if not takes_value:
             values[name] = True

@@ -14,7 +14,9 @@ from pymtml_cli import ps
 from pymtml_cli.common import cgroup, errors, files, hints, samples, text
 from pymtml_cli.common.errors import OTHER, CommandError
 from pymtml_cli.common.numeric import number
+from pymtml_cli.common.options import parse
 from pymtml_cli.common.options import rows as options_of
+from pymtml_cli.common.options import setters
 from pymtml_cli.common.options import spelled as spelled_options
 from pymtml_cli.common.text import safe, width
 from pymtml_cli.completion import Option

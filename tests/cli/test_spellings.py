@@ -7,7 +7,7 @@ import types
 import pytest
 import simulated
 from command import invoke
-from inside import Unknown, cells, errors, hints, language, options_of, spelled_options
+from inside import Unknown, cells, errors, language, options_of, parse, setters, spelled_options
 
 import pymtml
 
@@ -58,19 +58,24 @@ HELPS = helps()
 
 @pytest.mark.parametrize("name", HELPS)
 def test_each_option_of_the_genuine_helps_is_known(name):
-    """And no hint names one that changes something, however it is misspelled."""
-    known = list(language.BY_SPELLING)
+    """And no hint names one that changes something."""
+    known, changing = list(language.BY_SPELLING), ()
     if name != "nvidia-smi":
-        known = [spelling for spellings, _ in spelled_options(options_of(name)[0]) for spelling in spellings]
+        known, changing = (
+            [spelling for spellings, _ in spelled_options(lines) for spelling in spellings]
+            for lines in (options_of(name)[0], setters(name))
+        )
     assert {spelling for spellings, _ in HELPS[name] for spelling in spellings} <= set(known)
-    setters = {spelling for spellings, changes in HELPS[name] if changes for spelling in spellings}
     if name == "nvidia-smi":
         with pytest.raises(errors.CommandError) as refused:
             language.parse(["--reset-gpu-clock"])
         assert "mean" not in refused.value.hint
         return
-    for word in {spelling[:end] for spelling in known for end in (-2, -1, None)} | {word + "x" for word in known}:
-        assert not setters.intersection(hints.near(word, known)), word
+    assert set(changing) == {spelling for spellings, changes in HELPS[name] if changes for spelling in spellings}
+    for spelling in changing:
+        with pytest.raises(errors.CommandError) as refused:
+            parse([spelling + "x"], name)
+        assert not set(changing).intersection(refused.value.hint.replace("?", "").split())
 
 
 EVERYWHERE = "id filename loop loop-ms"
