@@ -42,9 +42,9 @@ def run(arguments, command):
     with Machine() as machine:
         cards = machine.chosen(options.get("-i"))
         for _, code, refused in [row for row in rows(command)[1] if row[0] in options]:
-            if not refused.startswith("Warning"):
-                raise refuse(refused + "\n", int(code))
-            raise refuse("\n".join(listing.lines(cards[0])[:1] + [refused, ""]), int(code), ours=refused)
+            title, is_below_one, sentence = refused.rpartition("\n")
+            text = title.format(title=listing.lines(cards[0])[0]) + is_below_one + sentence + "\n"
+            raise refuse(text, int(code), ours=sentence if is_below_one else None)
         answered = False
         for card in cards:
             spec = card.ask(pymtml.mtmlDeviceGetMtLinkSpec)

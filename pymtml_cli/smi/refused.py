@@ -37,7 +37,7 @@ def run(arguments, name):
         status, text = FUNCTIONS[answer[0]](cards) if len(answer) == 1 else _sentences(cards, given, *answer)
     text += DONE if name == "clocks" else ""
     if status and not devices.status(cards):
-        raise refuse(text, status, ours=given if text.startswith("GPU ") else None)
+        raise refuse(text, status, ours=given if answer[-1] in ONLY_CARDS else None)
     if name == "replay":
         text += "\n" + usage(name, ("-i",), "OPTION...")
     sys.stdout.write(text)
@@ -67,3 +67,4 @@ def _replays(cards):
 
 
 FUNCTIONS = {"replays": _replays}
+ONLY_CARDS = ("{title}", *FUNCTIONS)  # what prints nothing but the cards if it is refused
