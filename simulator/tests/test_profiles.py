@@ -240,6 +240,31 @@ def test_values_can_be_odd():
         assert uint("mtmlMemoryGetType", memory) == 9
 
 
+SESSION = "id=0 pid=0 width=0 height=0 fps=0 bitrate=0 latency=0 codec=AVC state=ACTIVE"
+
+
+@pytest.mark.parametrize(
+    "key, good, bad",
+    [
+        ("gpu_temperature", "-2147483648", "-2147483649"),
+        ("gpu_temperature", "2147483647", "2147483648"),
+        ("power_usage", "4294967295", "4294967296"),
+        ("memory_total", "18446744073709551615", "18446744073709551616"),
+        ("name", 255 * "x", 256 * "x"),
+        ("fan_speed", "1" + 63 * ", 1", "1" + 64 * ", 1"),
+        ("displays", "DP 1x1@1" + 15 * ", DP 1x1@1", "DP 1x1@1" + 16 * ", DP 1x1@1"),
+        ("encoder_sessions", SESSION + 63 * (", " + SESSION), SESSION + 64 * (", " + SESSION)),
+        ("retired_pages_sbe", "0x1@1" + 63 * ", 0x1@1", "0x1@1" + 64 * ", 0x1@1"),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_the_greatest_value(key, good, bad):
+    with Session():
+        interface.sim_set(0, key, good)
+        assert interface.LIBRARY.mtmlSimSet(0, key.encode(), bad.encode()) == -1
+        assert interface.sim_get(0, key) == good
+
+
 def test_text_without_terminator():
     with Session() as session:
         device = session.device(4)
