@@ -419,11 +419,16 @@ def test_device_lost_in_the_middle():
         assert fails("mtmlGpuGetTemperature", gpus[5], 1) == ["SUCCESS"]
 
 
-def test_device_lost_after_calls():
-    with Session("s4000x8+frozen", MTML_SIM_SET="2.lost=DRIVER_FAILURE@4") as session:
-        gpu = session.gpu(2)  # two calls on the device
+@pytest.mark.parametrize(
+    "profile, lost, index, other",
+    [("s4000x8", "2", 2, 3), ("s3000-mpc", "0", 1, 4), ("s3000-mpc", "0.instance.0", 1, 2)],
+)
+def test_device_lost_after_calls(profile, lost, index, other):
+    """Calls on an instance are calls on its card."""
+    with Session(profile + "+frozen", MTML_SIM_SET=lost + ".lost=DRIVER_FAILURE@4") as session:
+        gpu = session.gpu(index)  # two calls on the device
         assert fails("mtmlGpuGetClock", gpu, 4) == ["SUCCESS"] * 2 + ["DRIVER_FAILURE"] * 2
-        assert fails("mtmlGpuGetClock", session.gpu(3), 1) == ["SUCCESS"]
+        assert fails("mtmlGpuGetClock", session.gpu(other), 1) == ["SUCCESS"]
 
 
 def test_instance_lost_alone():

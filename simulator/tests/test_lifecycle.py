@@ -223,11 +223,15 @@ def test_mpc_change_ends_all_handles_and_asks_for_a_new_init():
 def test_mpc_batch():
     with Session("s3000x2") as session:
         devices = (ctypes.c_void_p * 2)(session.device(0).value, session.device(1).value)
+        batch = "mtmlLibrarySetMpcConfigurationInBatch"
+        for key, value, refusal in (("unsupported", batch, "NOT_SUPPORTED"), ("lost", "TIMEOUT", "TIMEOUT")):
+            before = interface.sim_get(1, key)
+            interface.sim_set(1, key, value)
+            ids = (ctypes.c_uint * 2)(1, 3)
+            assert interface.reason(batch, session.library, 2, devices, ids) == refusal
+            interface.sim_set(1, key, before)
         ids = (ctypes.c_uint * 2)(1, 77)
-        assert (
-            interface.reason("mtmlLibrarySetMpcConfigurationInBatch", session.library, 2, devices, ids)
-            == "INVALID_ARGUMENT"
-        )
+        assert interface.reason(batch, session.library, 2, devices, ids) == "INVALID_ARGUMENT"
     with Session("s3000x2", keep=True) as session:
         # The first card was divided before the second one failed, and is whole again.
         assert session.count() == 2 and interface.sim_get(0, "mpc_mode") == "DISABLE"
