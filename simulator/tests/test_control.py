@@ -191,6 +191,24 @@ def test_texts_without_it(key, text):
         assert interface.sim_get(0, key) == ""
 
 
+def test_values_without_a_form():
+    """Each is refused, and changes nothing."""
+    texts = {
+        "encoder_sessions": ("pid=3", "id", "id=x", "id=0 state=BUSY", "id=0 codec=JPEG", "id=0,"),
+        "displays": ("DP", "DP 1x1", "DP 1x1@x", "DP 1x1@1 1", "DVI 1x1@1"),
+        "retired_pages_dbe": ("0x1", "@1", "0x1@", "0x1@1,"),
+        "musa_compute_capability": ("2", "2.", "2.x", ".1", "2.1.0"),
+        "lost": ("TIMEOUT@", "TIMEOUT@x", "TIMEOUT@-1"),
+        "cpu_affinity": ("x", "1-x", "1-2-3", "3-1", "65536", "1,"),
+        "pci_max_speed": ("", "x", "1x"),
+    }
+    with Session():
+        for key in texts:
+            before = interface.sim_get(0, key)
+            taken = [text for text in texts[key] if LIBRARY.mtmlSimSet(0, key.encode(), text.encode()) == 0]
+            assert (taken, interface.sim_get(0, key)) == ([], before)
+
+
 def failed_call():
     buffer = ctypes.create_string_buffer(64)
     return buffer.value.decode() if LIBRARY.mtmlSimGetFailedCall(buffer, ctypes.c_size_t(64)) == 0 else None

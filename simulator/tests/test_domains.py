@@ -269,6 +269,16 @@ def test_unknown_types_of_virtual_devices():
             assert refusal(name, session.device(0), unknown) == "INVALID_ARGUMENT"
 
 
+def test_no_more_devices_of_a_type_than_it_says(tmp_path):
+    """The memory has room for more: for 32 on an empty card, for 4 beside those that are there."""
+    path = tmp_path / "host.ini"
+    path.write_text("[machine]\nbase = s3000-vgpu-host\n[virt_type.mtgpu-1101]\nmax_instances = 3\n")
+    with Session(str(path)) as session:
+        kind = ctypes.byref(STRUCTS["MtmlVirtType"](id=b"mtgpu-1101"))
+        for word in ("Max", "Avail"):
+            assert uint("mtmlDeviceCount%sVirtDevices" % word, session.device(0), kind) == 3
+
+
 def test_virtual_device_as_a_device():
     with Session("s3000-vgpu-host+frozen") as session:
         host = session.device(0)

@@ -641,11 +641,12 @@ def test_instances_move_by_themselves():
         assert len({uint("mtmlGpuGetClock", gpu) for gpu in gpus}) > 1
 
 
-def test_clocks_and_power_have_limits_of_their_own(tmp_path):
+def test_what_moves_has_limits_of_its_own(tmp_path):
     """On many cards, of which some are above the middle of their movement at any time."""
     lines = ["[device]", "gpu_clock = 2000", "memory_clock = 1000", "vpu_clock = 500"]
     lines += ["gpu_max_clock = 2001", "memory_max_clock = 1001", "vpu_max_clock = 501"]
     lines += ["power_usage = 90000", "default_power_limit = 90001"]
+    lines += ["gpu_temperature = 89", "memory_temperature = 89", "shutdown_temperature = 90"]
     path = write_profile(tmp_path / "many.ini", *(lines + ["[device.%d]" % card for card in range(64)]))
     with Session(path) as session:
         for name, part, limit in (("Gpu", "gpu", 2001), ("Memory", "memory", 1001), ("Vpu", "vpu", 501)):
@@ -653,6 +654,9 @@ def test_clocks_and_power_have_limits_of_their_own(tmp_path):
             assert max(clocks) == limit and min(clocks) < limit - 1
         power = [uint("mtmlDeviceGetPowerUsage", session.device(card)) for card in range(64)]
         assert max(power) == 90001 and min(power) < 90000
+        for name, part in (("mtmlGpuGetTemperature", session.gpu), ("mtmlMemoryGetTemperature", session.memory)):
+            temperatures = [integer(name, part(card)) for card in range(64)]
+            assert max(temperatures) == 89 and min(temperatures) < 89
 
 
 def test_implausible_values_do_not_move():

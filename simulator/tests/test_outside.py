@@ -103,6 +103,16 @@ def test_values_reach_who_runs_at_once(other):
         assert other("temperature()") == before == int(sim_get(0, "gpu_temperature"))
 
 
+def test_an_instance_that_the_profile_does_not_begin_with():
+    """What is undone there is as on its card."""
+    instance = interface.instance_number(1, 0)
+    with Session("s3000x2+frozen"):
+        sim_set(1, "mpc_mode", "ENABLE")
+        sim_set(instance, "gpu_temperature", -5)
+        assert LIBRARY.mtmlSimUnset(instance, b"gpu_temperature") == 0
+        assert sim_get(instance, "gpu_temperature") == sim_get(1, "gpu_temperature")
+
+
 def test_who_comes_later_finds_them(control):
     with here():
         sim_set(3, "gpu_temperature", 77)
@@ -284,7 +294,9 @@ def written(control, text):
 
 
 def test_written_by_hand(control, other):
-    written(control, "# by hand\n\n  0.gpu_temperature = 5\n*.gpu_clock=7\n5.gpu_clock = 8\nfault.1 = 1.*=TIMEOUT\n")
+    text = "# by hand\n\n; and\r\n  0.gpu_temperature = 5\r\n\r\n*.gpu_clock=7\n5.gpu_clock\t= \t8 \n"
+    text += "fault.1 = 1.*=TIMEOUT\n"
+    written(control, text)
     assert other("[temperature(), temperature(1)]") == [5, "TIMEOUT"]
     assert other("[sim_get(card, 'gpu_clock') for card in (0, 5, 7)]") == ["7", "8", "7"]
     # The same number for another fault, which takes the place of the first.

@@ -343,6 +343,13 @@ def test_ctl_says_which_programs_there_are(tmp_path, daemon):
         other.communicate(timeout=30)
 
 
+@pytest.mark.root
+def test_ctl_knows_no_program_of_another_user(tmp_path, daemon):
+    (control,) = (tmp_path / "tmp").glob("*/control")
+    os.chown(control.parent, 12345, 12345)
+    assert "no program runs on a simulated machine" in ctl(tmp_path, "heal").stderr
+
+
 def test_file_that_programs_meet_at(tmp_path):
     file = str(tmp_path / "control")
     code = "from pymtml import *; nvmlInit(); print(nvmlDeviceGetTemperature(nvmlDeviceGetHandleByIndex(0), 0))"

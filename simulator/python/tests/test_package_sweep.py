@@ -5,6 +5,7 @@ import re
 
 import packaged
 import pytest
+from mtml_simulator import sweep as sweeps
 from packaged import environment, run_tests
 
 pytestmark = packaged.needs_python_3_8
@@ -122,6 +123,14 @@ def test_mistake_in_the_marker(tmp_path, arguments, problem):
     text = "import pytest\n\n@pytest.mark.mtml_sweep(%s)\ndef test():\n    pass\n" % arguments
     done = sweep(tmp_path, test_mistake=text)
     assert done.returncode == 4 and problem in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("count, end", [(8, "7, 8"), (9, "7, 8, ...")])
+def test_a_report_names_eight_calls(count, end):
+    report = sweeps.Report(("TIMEOUT",), ())
+    for number in range(1, count + 1):
+        report.add(number, "TIMEOUT", sweeps.Run(function="mtmlGpuGetClock", passed=True))
+    assert "(calls 1, 2, 3, 4, 5, 6, %s) = TIMEOUT" % end in report.problem()
 
 
 def test_sharded(tmp_path, said):
