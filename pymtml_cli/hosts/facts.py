@@ -31,9 +31,8 @@ UNSUPPORTED_REASONS = tuple(
     pymtml.nvmlErrorString(code).lower()
     for code in (pymtml.NVML_ERROR_NOT_SUPPORTED, pymtml.NVML_ERROR_FUNCTION_NOT_FOUND)
 )
-HIDDEN = pymtml.nvmlErrorString(
-    pymtml.NVML_ERROR_NOT_FOUND
-).lower()  # the reason if the card at the other end of a link is not visible
+# The reason if the card at the other end of a link is not visible
+HIDDEN = pymtml.nvmlErrorString(pymtml.NVML_ERROR_NOT_FOUND).lower()
 NONE = "none"
 
 _NUMBER = re.compile(r"(?<![\w.])\d+(?:\.\d+)?")  # a separate one; "#" replaces those that are measured
