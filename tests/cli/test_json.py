@@ -142,6 +142,7 @@ def test_chosen_cards():
         report = json.loads(invoke("--json", "-i", "6,1").stdout)
         assert [card["index"] for card in report["devices"]] == [1, 6] and report["device_count"] == 8
         assert json.loads(invoke("--json", "-i", "9").stdout)["status"] == 6
+        assert len(invoke("--json", "-i", "9", "-l").lines) == 1
 
 
 @pytest.mark.parametrize(

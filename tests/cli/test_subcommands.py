@@ -145,6 +145,9 @@ def test_a_change_that_fails():
         with simulated.machine("s3000-mpc", faults="mtmlDeviceSetMpcConfiguration=" + fault):
             result = smi("mig", "-cgi", "1,1")
         assert result.status == status and result.lines[-1].startswith("Failed to create GPU instances: ")
+    fault = "1.mtmlDeviceGetSupportedMpcConfigurations=TIMEOUT"  # seen before the first card is changed
+    with simulated.machine("s3000-mpc", set="1.mpc_mode=ENABLE", faults=fault):
+        assert smi("mig", "-cgi", "1,1").status == 10 and instances()[0][:3] == ["4c+16gb", "2c+8gb", "2c+8gb"]
 
 
 def test_a_change_that_does_not_stick(divided, monkeypatch):
