@@ -55,6 +55,7 @@ def test_what_nobody_knows_has_no_label():
     found = labels(name="s3000x2", faults=",".join(name + "=TIMEOUT" for name in failing))
     assert found == {"gpu.count": "2", "mpc.enabled": "false", "mpc.instances": "0"}
     assert labels(name="empty", faults=failing[2] + "=TIMEOUT") == {"gpu.count": "0"}
+    assert labels(name="s3000-mpc")["mpc.enabled"] == "true"  # of one card of two
 
 
 def test_a_file_is_written_as_a_whole_and_kept_without_a_driver(tmp_path):

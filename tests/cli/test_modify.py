@@ -183,7 +183,8 @@ def test_ecc_counters(text, counter):
     assert left.pop(counter) == "0" and list(left.values()) == ["7"]
 
 
-def test_mpc_mode():
+def test_mpc_mode(tmp_path, monkeypatch):
+    process_tree(tmp_path / "proc", monkeypatch, {os.getpid(): ("pymtml", 0)})  # which has the card open itself
     with simulated.machine("s3000-mpc"):
         assert smi("-mig", "0").stdout == (
             "Disabled MIG Mode for GPU 00000000:3B:00.0\n"
@@ -201,7 +202,7 @@ def root(monkeypatch):
 
 
 def test_a_card_in_use_is_neither_divided_nor_reset(tmp_path, monkeypatch, root):
-    process_tree(tmp_path, monkeypatch, {17: ("trainer", 12)})
+    process_tree(tmp_path, monkeypatch, {17: ("trainer", 12), os.getpid(): ("pymtml", 0)})
     with simulated.machine("s3000-mpc"):
         busy = smi("-mig", "0", "-i", "0")
         assert busy.status == 19
