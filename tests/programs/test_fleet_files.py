@@ -681,27 +681,46 @@ def test_one_card_silences_no_other():
         assert rule["equal"] == ["job", "instance"] + ["gpu"] * ('"Gpu' in source and '"Gpus' not in source), source
 
 
-# What an alert says of time, and what it looks at
+# How times are said, and written in rules.yml
 TIMES = {
-    "in 15 minutes": "[15m]",
-    "for a minute": "[1m]",
-    "for half an hour": "for 30m",
-    "for an hour": "for 1h",
+    "30 of the last 120 seconds": "2m",
+    "90 seconds": "90s",
+    "a minute": "1m",
+    "5 minutes": "5m",
+    "five minutes": "5m",
+    "ten minutes": "10m",
+    "15 minutes": "15m",
+    "half an hour": "30m",
+    "an hour": "1h",
 }
+SHORT = {"30s", "45s", "1m", "2m"}  # of which nothing need be said: red within two minutes
 SAID = r"limit is ([\d.]+%?)|(\d+) are the limit|}}(\d+){{"
 
 
 def test_an_alert_looks_at_what_it_says():
-    """Its times and limits; the limit of a temperature is health's."""
+    """Its times and limits, in its summary and in docs/metrics.md; the limit of a temperature is health's."""
     (row,) = [row for row in READINGS if row.name == "temperature.slowdown"]
-    for rule in (one for one in rules("rules.yml") if "alert" in one):
-        text, looked_at = rule["annotations"]["summary"], rule["expr"] + " for " + rule.get("for", "0")
-        assert all(span in looked_at for words, span in TIMES.items() if words in text), rule["alert"]
+    with open(os.path.join(ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
+        documented = dict(re.findall(r"(?m)^\| `Mthreads(\w+)` \| [\w ]+ \| (.*) \|$", file.read()))
+    recorded = {rule["record"]: rule["expr"] for rule in rules("rules.yml") if "record" in rule}
+    for rule in (one for one in rules("rules.yml") if one.get("alert") and one["labels"].get("problem")):
+        name, text, when = rule["alert"], rule["annotations"]["summary"], documented[rule["alert"][len("Mthreads") :]]
+        times = set(re.findall(r"\b(?:%s)\b" % "|".join(TIMES), text + " " + when))
+        spans = set(re.findall(r"\[(\w+)", rule["expr"])) | {rule.get("for", "1m")}
+        assert spans - SHORT <= {TIMES[words] for words in times} <= spans | SHORT, (name, spans, times)
+        looked_at = " ".join([rule["expr"]] + [expr for record, expr in recorded.items() if record in rule["expr"]])
         for number in filter(None, sum(re.findall(SAID, text), ())):
             limit = "%g" % (float(number[:-1]) / 100) if number.endswith("%") else number
-            assert re.search(r"[<>]=? %s(?![\d.])" % limit.rstrip("."), looked_at), (rule["alert"], number)
+            assert re.search(r"[<>]=? %s(?![\d.])" % limit.rstrip("."), looked_at), (name, number)
+        for words in times:
+            when = when.replace(words, "")
+        numbers = re.findall(r"(\d[\d.]*\b)( percent)?", re.sub(r"\bhalf\b", "50 percent", when))
+        limits = ["%g" % (float(number) / (100 if percent else 1)) for number, percent in numbers]
+        for limit in limits:
+            asked = re.findall(r"(?<![\w.])%s(?![\w.])" % re.escape(limit), looked_at)
+            assert len(asked) >= limits.count(limit), (name, limit)
         found = re.findall(r'mthreads_gpu_(temperature_limit_celsius){limit="(\w+)"', looked_at)
-        assert set(found) <= {row.series}, rule["alert"]
+        assert set(found) <= {row.series}, name
 
 
 # Problems that have another name: that of two alerts, or one by which others are inhibited
