@@ -359,8 +359,6 @@ def test_three_groups_have_a_block_for_each_difference(well, folder):
         + ["  1 host: %s2: %s" % (name, name) for name in "abc"]
         + [""]
     )
-    path = folder() + "/%s.json"
-    assert invoke("compare", path % "a", path % "b").lines[0] == "1 host: a | 1 host: b"
 
 
 def health_with(checked, gpu, check, level, text):
