@@ -259,6 +259,11 @@ def test_the_workflow_runs_targets_that_are_there():
     for run in runs:
         words = run.split()
         assert words == [".ci/run"] or words[0] == "make" and set(words[1:]) <= targets, run
+    run = read(".ci", "run")
+    asked = set(" ".join(re.findall(r"(?m)^ *(?:ordinary )?make (.*)$", run)).split())
+    for name in ("root", "fleet"):
+        assert "$" + name in asked and "%s=test-%s\n" % (name, name) in run
+    assert {"test", "test-tools", "lint", "sanitize", "build"} <= asked
     versions = workflow["jobs"]["interpreters"]["strategy"]["matrix"]["python"]
     assert versions == ["3.%d" % minor for minor in range(8, 16)]
 

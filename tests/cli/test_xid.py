@@ -124,20 +124,27 @@ def test_following(proc):
     old = [dict(TRAP, seconds=NOW + number) for number in range(50)]
     recorded(proc, *old)
     environment = dict(simulated.environment("s3000x2"), PYMTML_PROC_ROOT=str(proc))
-    command = COMMAND + ["xid", "-f", "--json"]
-    child = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, universal_newlines=True)
+    child, table = [
+        subprocess.Popen(
+            COMMAND + ["xid", "-f"] + more, env=environment, stdout=subprocess.PIPE, universal_newlines=True
+        )
+        for more in (["--json"], [])
+    ]
     try:
         assert len(json.loads(child.stdout.readline())["xids"]) == 50
+        assert [table.stdout.readline().split()[-1] for _ in range(51)][0] == "text"
         new = [dict(PAGE_FAULT, seconds=NOW + 99)] * 2
         recorded(proc, *old[2:], *new)
         found = json.loads(child.stdout.readline())["xids"]
         assert [one["xid"] for one in found] == ["1000003"] * 2
+        assert [table.stdout.readline().split()[3] for _ in range(2)] == ["1000003"] * 2  # without another head
         recorded(proc, *old[3:], *new, new[0])
         assert len(json.loads(child.stdout.readline())["xids"]) == 1
     finally:
-        child.kill()
-        child.wait()
-        child.stdout.close()
+        for one in (child, table):
+            one.kill()
+            one.wait()
+            one.stdout.close()
 
 
 def test_what_is_new():

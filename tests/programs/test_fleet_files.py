@@ -521,6 +521,15 @@ def test_time_of_a_check():
     (seconds,) = re.findall(r"\bTIMEOUT=(\d+)", read("slurm", "health.sh"))
     assert re.findall(r'"--timeout", type=float, default=(\d+)', read("ray_check.py")) == [seconds]
     assert 2 * int(seconds) + child.Child.look_seconds < 60
+    assert "--timeout %s)" % seconds in read("kubernetes", "npd_mthreads.sh")
+    monitor = json.loads(read("kubernetes", "npd_mthreads.json"))
+    times = [
+        monitor["rules"][0]["timeout"],
+        monitor["pluginConfig"]["timeout"],
+        monitor["pluginConfig"]["invoke_interval"],
+    ]
+    times = [float(time[:-1]) for time in times]
+    assert 2 * int(seconds) + child.Child.look_seconds < times[0] <= times[1] < times[2]
 
 
 def test_two_checks_do_not_meet(slurm, tmp_path):
@@ -641,6 +650,8 @@ def test_temperatures_are_red_where_health_is():
     (defaults,) = [
         panel["fieldConfig"]["defaults"] for panel in board("overview.json")["panels"] if "hottest" in panel["title"]
     ]
+    (row,) = [row for row in READINGS if row.name == "temperature.slowdown"]
+    assert re.findall(r'temperature_limit_celsius{.*limit=\\"(\w+)\\"', read("host.json")) == [row.series[1]]
     steps = {step["color"]: step["value"] for step in defaults["thresholds"]["steps"]}
     assert defaults["unit"] == "celsius" and steps["red"] == checks.HOTTEST > steps["orange"]
 
@@ -742,6 +753,8 @@ def test_a_problem_is_called_as_its_alert():
 
 def test_the_overview_leads_to_the_host():
     """By the address of its dashboard, and the name of its variable."""
+    (missing,) = [panel for panel in board("overview.json")["panels"] if panel["title"] == "GPUs missing"]
+    assert missing["targets"][0]["expr"].startswith("clamp_min("), "cards that nobody expects are not missing"
     links = re.findall(r'"url": "/d/([\w-]+)\?var-(\w+)=', read("overview.json"))
     host = board("host.json")
     assert links == [(host["uid"], host["templating"]["list"][-1]["name"])]

@@ -63,6 +63,10 @@ def test_without_backend_and_network_it_says_what_it_needs(monkeypatch, tmp_path
     said = capfd.readouterr()
     assert "make build: pip fetches hatchling>=" in said.out and "No module named pip" in said.err
     assert not own.exists()  # nothing half made, which the next run would take for whole
+    monkeypatch.setattr(build, "ROOT", str(tmp_path / "unpacked"))
+    os.mkdir(build.ROOT)
+    subprocess.run(["git", "init", "--quiet"], cwd=str(tmp_path), check=True)
+    assert build.tracked(str(tmp_path / "copy")) == build.ROOT  # another repository around it tracks none of its files
 
 
 PARTS = """#!/bin/sh
