@@ -451,7 +451,7 @@ for file in log:
 def test_files_of_the_library_that_the_program_closes(does, shutdown, tmp_path):
     """As one does that becomes a daemon: the library would act on what has its numbers now."""
     extra = {"PYMTML_LIBRARY": simulated.shim(tmp_path, WITH_FILES)}
-    lowest = simulated.run_python("import os; print(os.dup(0))", extra_environment=extra).stdout.strip()
+    lowest = simulated.run_python("import os, pymtml; print(os.dup(0))", extra_environment=extra).stdout.strip()
     words = [lowest] + does.split() + shutdown.split()
     result = simulated.run_python(DAEMON, *words, extra_environment=extra)
     closed = {"a": int(lowest), "o": int(lowest) + 1}.get(does[:1]) if "first" not in does else None
