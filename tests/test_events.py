@@ -481,9 +481,10 @@ def test_a_child_that_a_handler_forks_during_a_wait(driver):
 
     def child():
         signal.signal(signal.SIGALRM, lambda number, frame: children.append(os.fork()))
+        events = watching(0)
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         with pytest.raises(nvml.NVMLError) as raised:
-            nvml.nvmlEventSetWait_v2(watching(0), 1500)
+            nvml.nvmlEventSetWait_v2(events, 1500)
         if children == [0]:
             os._exit(0 if raised.type is nvml.NVMLError_InvalidArgument else 1)
         assert raised.type is nvml.NVMLError_Timeout and os.waitpid(children[0], 0)[1] == 0
