@@ -1838,6 +1838,7 @@ def _find_library():
         except (OSError, UnicodeDecodeError) as error:  # CPython 3.11 decodes dlopen's text, which has the file's name
             reason = getattr(error, "object", None)
             reason = str(error) if reason is None else os.fsdecode(reason)
+            reason = reason.replace("Cannot load library %s: " % name, "", 1)  # by PyPy, in front of dlopen's text
             tried.append("%s (%s)" % (name, reason))
             _session.misfit = _session.misfit or _misfit(name, reason)
             continue
@@ -9337,7 +9338,9 @@ def _catalogue_struct(name) -> "_Any":
         fields.append((field, _catalogue_type(expression)) + ((int(bits),) if bits else ()))
         if value:
             initial[field] = int(value, 0)
-    namespace: "dict[str, object]" = {"_fields_": fields} if fields else {}
+    namespace: "dict[str, object]" = {"__module__": __name__}  # PyPy would take that of its own ctypes
+    if fields:
+        namespace["_fields_"] = fields
     if name in _CATALOGUE_FORMATS:
         namespace["_fmt_"] = _CATALOGUE_FORMATS[name]
     if initial or name in _CATALOGUE_PARAMETERS:

@@ -28,6 +28,7 @@ class not_on_pypy:
     )
     pickle = _not_on_pypy("cannot pickle ctypes objects")
     reference = _not_on_pypy("has a pointer for byref, which does not lead back to the object")
+    path = _not_on_pypy("has an invalid str for what dlopen says of a name that is not UTF-8")
     blocks = _not_on_pypy("does not count its blocks of memory")
     waitid = _not_on_pypy("has no os.waitid")
     interpreters = _not_on_pypy("has one interpreter in a process")

@@ -433,7 +433,8 @@ def test_what_a_handle_holds_lies_in_its_slots():
         assert len(filled) > 15, filled
         for kind in KINDS + ("library",):
             handle = getattr(scene, kind)
-            assert hasattr(handle, handle._own) and handle._address and vars(handle) == {}
+            assert hasattr(handle, handle._own) and handle._address
+            assert not set(vars(handle)) - {"_buffer"}  # where PyPy keeps a struct's memory
 
 
 @pytest.mark.skipif(FREE_THREADED, reason="without a GIL changes are refused while there are other threads")

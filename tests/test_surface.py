@@ -15,7 +15,7 @@ import sys
 import threading
 import types
 
-from interpreter import PYPY, content
+from interpreter import content
 from offenders import each
 
 import pymtml
@@ -116,7 +116,7 @@ def test_struct(name):
     recorded, struct = STRUCTS[name], getattr(pymtml, name)
     assert struct is getattr(pymtml, recorded["class"])
     assert (struct.__name__, struct.__qualname__) == (recorded["class"], recorded["class"])
-    assert struct.__module__ == "pymtml" or PYPY  # which takes that of its own ctypes for a class that is made in time
+    assert struct.__module__ == "pymtml"
     assert issubclass(struct, ctypes.Union if recorded["kind"] == "union" else ctypes.Structure)
     assert issubclass(struct, pymtml._PrintableStructure) is recorded["printable"]
     fields = [(field[0], resolve(field[1])) + tuple(field[2:]) for field in recorded["fields"]]

@@ -17,12 +17,14 @@ import liar  # noqa: E402
 import pytest  # noqa: E402
 import simulated  # noqa: E402
 import usual  # noqa: E402
+from interpreter import PYPY  # noqa: E402
 
 import pymtml  # noqa: E402
 
 TABLE = os.path.join(liar.HERE, "outcomes.csv")
-SECONDS = 100  # for all functions under one lie
-SETTING_AFFINITY = "nvmlDeviceSetCpuAffinity", "nvmlDeviceClearCpuAffinity"
+SECONDS = 400 if PYPY else 100  # for all functions under one lie; PyPy makes arrays of structs slowly
+# PyPy: NotSupported, whatever the driver says.
+UNSETTABLE = () if hasattr(os, "sched_setaffinity") else ("nvmlDeviceSetCpuAffinity", "nvmlDeviceClearCpuAffinity")
 
 
 @functools.lru_cache(maxsize=None)
@@ -30,7 +32,8 @@ def ask(path, lie):
     """What functions make of one lie: {name: outcome}, from a process of its own."""
     result = simulated.run([sys.executable, os.path.join(liar.HERE, "liar.py"), path, lie], timeout=SECONDS)
     assert (result.returncode, result.stderr) == (0, ""), (lie, result.returncode, result.stderr)
-    return {function: outcome for function, _, outcome in csv.reader(result.stdout.splitlines())}
+    rows = csv.reader(result.stdout.splitlines())
+    return {function: outcome for function, _, outcome in rows if not function.startswith(UNSETTABLE)}
 
 
 @pytest.fixture(scope="module")
@@ -51,8 +54,6 @@ def test_outcome_of_each_function(lie, library, table):
     unusual = {function: outcome for function, one, outcome in table if one == lie}
     found = ask(library, lie)
     assert len(found) > 500
-    if not hasattr(os, "sched_setaffinity"):  # PyPy: NotSupported, whatever the driver says
-        found = {name: outcome for name, outcome in found.items() if name not in SETTING_AFFINITY}
     expected = {function: unusual.get(function, usual.outcome(function, lie)) for function in found}
     wrong = ["%s: %s, not %s" % (name, found[name], expected[name]) for name in found if found[name] != expected[name]]
     assert not wrong, "\n".join(wrong + ["make record writes tests/hostile/outcomes.csv, if that is meant"])
@@ -61,7 +62,7 @@ def test_outcome_of_each_function(lie, library, table):
 def test_table_is_what_is_recorded(library):
     """It holds what is not as usual, and nothing else."""
     with open(TABLE, encoding="utf-8", newline="") as file:
-        assert recorded(library) == file.read(), "make record"
+        assert recorded(library) == "".join(line for line in file if not line.startswith(UNSETTABLE)), "make record"
 
 
 def test_table_names_every_outcome_exactly(table):
