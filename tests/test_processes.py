@@ -243,8 +243,8 @@ TABLES = {
         [(60, 5), (403, 55)],
     ),
     "an innermost number of two processes: the name decides": (
-        {70: dict(HOLDS, NSpid="70 17", comm="ours\n"), 80: dict(HOLDS, NSpid="80 17", comm="theirs\n")},
-        process_table(computing(9000, 30, vpid=17, name="theirs"), computing(9001, 20, vpid=17, name="ours")),
+        {70: dict(HOLDS, NSpid="70 17", comm="the first\n"), 80: dict(HOLDS, NSpid="80 17", comm="the  last\n")},
+        process_table(computing(9000, 30, vpid=17, name="the  last"), computing(9001, 20, vpid=17, name="the first")),
         [70, 80],
         [],
         [(70, 20), (80, 30)],
@@ -663,7 +663,7 @@ def test_processes_that_the_kernel_hides_count_as_one(proc, device):
     proc.table("gpu0", "mtgpu.0", computing(5), computing(6))
     assert (compute(device), nvml.unseen_processes()) == ([5], 1)
     proc.process(1)
-    time.sleep(nvml._WALK_AGE_MIN)
+    nvml._session.life.cards.walk = None
     assert (compute(device), nvml.unseen_processes()) == ([5], 0)  # 6 ended
 
 
@@ -679,7 +679,7 @@ def test_a_table_whose_processes_vanish_while_it_is_read(proc, device, monkeypat
     monkeypatch.setattr(nvml, "_open", open_and_remove)
     proc.table("gpu0", "mtgpu.0", *[computing(pid) for pid in (5, 6, 7)])
     assert set(compute(device)) >= {5, 7}
-    time.sleep(nvml._WALK_AGE_MIN)
+    nvml._session.life.cards.walk = None
     assert compute(device) == [5, 7]
 
 
@@ -1115,7 +1115,7 @@ def test_nodes_that_the_library_does_not_know_or_name(proc, device, lacks, left,
     with monkeypatch.context() as patched:
         patched.delitem(nvml._functions, "mtmlDeviceGet%sPath" % lacks)
         assert compute(device) == found
-    time.sleep(nvml._WALK_AGE_MIN)
+    nvml._session.life.cards.walk = None
     simulated.set_value(0, lacks.lower() + "_path", "")
     assert compute(device) == found
     proc.table("gpu0", "mtgpu.0", computing(5))
@@ -1125,7 +1125,7 @@ def test_nodes_that_the_library_does_not_know_or_name(proc, device, lacks, left,
         assert shares(device) == [(5, 9)]
     for key in ("gpu_path", "render_path", "primary_path"):
         simulated.set_value(0, key, "")
-    time.sleep(nvml._WALK_AGE_MIN)
+    nvml._session.life.cards.walk = None
     refused(device, COMPUTE + GRAPHICS + UTILIZATION)
 
 
@@ -1146,7 +1146,7 @@ def test_codec_sessions_add_their_processes(proc, device):
     simulated.set_faults("")
     (proc.root / "7" / "fd" / "9").symlink_to(NODE)
     proc.table("gpu0", "mtgpu.0", computing(5, 1), row(7, name="draws", three_d=1))
-    time.sleep(nvml._WALK_AGE_MIN)
+    nvml._session.life.cards.walk = None
     assert compute(device) == [6]  # 5 has no node open, and 7 draws
     assert graphics(device) == [7]
 

@@ -94,18 +94,31 @@ def test_implausible_fan_stays(tmp_path):
         assert all(1500 <= second <= 2500 for _, second in seen)
 
 
+# What a card has and its instances have not: (key, the card's value, theirs).
+OF_A_CARD = [
+    ("encoder_sessions", "id=0 pid=5", ""),
+    ("decoder_sessions", "id=0 pid=6", ""),
+    ("virt_capability", "yes", "no"),
+    ("mtlink_capability", "yes", "no"),
+    ("resets", "3", "0"),
+]
+
+
 def test_memory_of_an_instance(tmp_path):
     """As much as its profile says, in MB; and the same share of it in use as of the card's."""
     text = MACHINE % (
         "[mpc_profile.7]\nname = half\ncores = 2\nmemory = 512\n[mpc_configuration.3]\nname = one\nprofiles = 7",
         "generation = CHUNXIAO\nmemory_total = 2147483648\nmemory_used = 1073741824\nmpc_capability = yes\n"
-        "mpc_mode = ENABLE\nmpc_profiles = 7\nmpc_configurations = 3\nmpc_configuration = 3",
+        "mpc_mode = ENABLE\nmpc_profiles = 7\nmpc_configurations = 3\nmpc_configuration = 3\n"
+        + "".join("%s = %s\n" % (key, value) for key, value, _ in OF_A_CARD),
     )
     (tmp_path / "mpc.ini").write_text(text)
     with Session(str(tmp_path / "mpc.ini") + "+frozen") as session:
         memory = session.memory(1)
         assert uint64("mtmlMemoryGetTotal", memory) == 512 << 20
         assert uint64("mtmlMemoryGetUsed", memory) == 256 << 20
+        for key, _, value in OF_A_CARD:
+            assert sim_get(interface.instance_number(0, 0), key) == value
 
 
 def test_capacity_of_a_virtual_device(tmp_path):

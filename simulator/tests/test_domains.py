@@ -328,9 +328,10 @@ def test_session_states():
         decoding = (ctypes.c_int * 5)(*[77] * 5)
         interface.call("mtmlVpuGetDecoderSessionStates", vpu, decoding, 5)
         assert list(decoding) == [0, 1, 0, -1, -1]
-        metrics = ctypes.byref(interface.STRUCTS["MtmlCodecSessionMetrics"]())
-        answers = [interface.reason("mtmlVpuGetDecoderSessionMetrics", vpu, id, metrics) for id in (2, 3)]
-        assert answers == ["SUCCESS", "INVALID_ARGUMENT"]
+        metrics = interface.STRUCTS["MtmlCodecSessionMetrics"]()
+        ask = ("mtmlVpuGetDecoderSessionMetrics", vpu)
+        answers = [(interface.reason(*ask, id, ctypes.byref(metrics)), metrics.id, metrics.pid) for id in (1, 2, 3)]
+        assert answers == [("SUCCESS", 1, 7), ("SUCCESS", 2, 0), ("INVALID_ARGUMENT", 2, 0)]
         interface.sim_set(4, "encoder_sessions", "id=2 pid=9 state=UNKNOWN, id=3 pid=8")
         assert states(4) == [0, 0, -1, 1]
         assert interface.sim_get(4, "encoder_sessions").count("state=") == 2

@@ -20,6 +20,7 @@ try:
 except pymtml.NVMLError_LibraryNotFound as error:
     print(error.detail)
 """
+MISSING = "import os; os.environ['PYMTML_LIBRARY'] = '/no/libmtml.so'"
 NO_FILE = "PYMTML_LIBRARY names no file that can be found: correct it, or unset it for the usual search"
 WRONG = "PYMTML_LIBRARY names this file: it must be an MTML library for %s" % os.uname().machine
 HINTS = {
@@ -103,7 +104,7 @@ def test_library_for_another_machine(tmp_path):
 
 @pytest.mark.parametrize("need", MISFITS)
 def test_a_library_that_does_not_fit(need, tmp_path):
-    """The loader's own text decides, whether the file is named or searched."""
+    """The loader's own text decides, whether the file is named or searched, and at each try anew."""
     needed, version, text, hint = MISFITS[need]
     stub, library = str(tmp_path / "stub.so"), str(tmp_path / "libmtml.so.2")
     compiler = [os.environ.get("CC", "cc"), "-shared", "-fPIC", "-nostdlib", "-x", "c", "-"]
@@ -116,8 +117,8 @@ def test_a_library_that_does_not_fit(need, tmp_path):
     assert simulated.run(compiler + ["-o", library] + others, input=code).returncode == 0
     for chosen, folder in ((library, ""), ("", str(tmp_path))):
         extra = {"PYMTML_LIBRARY": chosen, "LD_LIBRARY_PATH": folder}
-        said = simulated.run_python(CODE, extra_environment=extra).stdout
-        assert said.endswith("; %s\n" % hint)
+        said, then = simulated.run_python(CODE + MISSING + CODE, extra_environment=extra).stdout.splitlines()
+        assert said.endswith("; " + hint) and then.endswith("; " + NO_FILE)
         begins = text % library if "%" in text else text
         assert said.startswith("tried %s (%s" % (chosen or "libmtml.so.2", begins)), said
 
