@@ -263,6 +263,7 @@ def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc):
         driver_files.process_row(842, 842, (37, 37, 0, 0, 0, 0), "secret_trainer"),
         driver_files.process_row(991, 17, (1, 0, 0, 0, 1, 0), "other"),
         "secret user alice of f81d4fae-7dec-11d0-a765-00a0c91e6bf6",
+        "/home/alice/secret: 12",  # ends as a line of the driver's
     )
     record = driver_files.event_record(0x07000001, "secret text", "warn", "gpu", pid=4711)
     driver_tree(proc, 2, proc_util={1: table}, event_report={0: record})

@@ -94,7 +94,7 @@ def test_a_long_reason_is_cut(length, shown):
 
 def test_what_comes_through_a_pipe(monkeypatch):
     """Its bytes, whatever Python takes them for."""
-    for before, host, after in (("", "standard input", b"\r\n\xff\r\n"), ("n1: ", "n1", b"\r\nn1: \xff\r\n")):
+    for before, host, after in (("", "standard input", b"\r\n\xff\r\n"), ("n1: ", "n1", b"\r\nn1: \xff\r\nn1:\r\n")):
         stdin = io.BytesIO(b"\xef\xbb\xbf" + (before + json.dumps(GOOD)).encode() + after)
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin, "ascii"))
         assert told(gathered.read(["-"])) == [(host, "json")]

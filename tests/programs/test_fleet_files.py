@@ -75,6 +75,7 @@ def test_targets_are_hosts():
     ports = {"mthreads": port(), "mthreads-textfile": 9100}
     itself, *jobs = config["scrape_configs"]
     assert {job["job_name"] for job in jobs} == set(ports) and itself["job_name"] == "prometheus"
+    assert jobs[1]["params"] == {"collect[]": ["textfile"]}, "the other series of node_exporter are another job's"
     for job in jobs:
         usual = ":%d" % ports[job["job_name"]]
         for target, added, host in (
@@ -295,6 +296,10 @@ def test_the_pods_are_found():
         "nodeSelectorTerms"
     ]
     label = term["matchExpressions"][0]["key"].replace("-", "_")
+    # Also a pod that is not ready, on a node that is drained; the label of the node, and all of its cards.
+    assert made["Service"]["spec"]["publishNotReadyAddresses"] and monitor["attachMetadata"] == {"node": True}
+    assert pod["spec"]["tolerations"] == [{"operator": "Exists"}]
+    assert container["env"] == [{"name": "MTHREADS_VISIBLE_DEVICES", "value": "all"}]
     assert rules["gpus"]["sourceLabels"] == ["__meta_kubernetes_node_label_" + label]
 
 
