@@ -150,6 +150,12 @@ def test_no_output_has_a_number_that_cannot_be(keys, what, sound):
             assert {cell for cell, before in zip(shown, sound[output, place]) if cell != before} == {"-"}
 
 
+def test_the_greatest_number_that_can_be_is_an_answer(sound):
+    found = seen({key: most for key, (_, most) in MEASURED.items()})
+    lost = [one for one in found if one[2] == NO_ANSWER.get(one[0], "-") != sound.get(one[:2])]
+    assert [one for one in lost if ".reasons." not in one[1]] == []
+
+
 def test_a_degree_below_zero_is_one_of_a_card_that_lives():
     query = "--query-gpu=temperature.gpu", "--format=csv,noheader", "-i", str(CARD)
     with simulated.machine("s5000x8", set="%d.gpu_temperature=-1" % CARD):
