@@ -241,7 +241,7 @@ def test_set_parts(mtml_simulator):
     mtml_simulator.set("0.instance.1.memory_used", 12345)
     assert mtml_simulator.get("0.instance.1.memory_used") == "12345"
     assert mtml_simulator.get("0.instance.0.memory_used") != "12345"
-    mtml_simulator.profile("s3000-vgpu-host")
+    mtml_simulator.profile("s3000-vgpu-host+frozen")
     mtml_simulator.set("0.virt.1.gpu_utilization", 12)
     assert mtml_simulator.get("0.virt.1.gpu_utilization") == "12"
 

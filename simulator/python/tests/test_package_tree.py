@@ -125,11 +125,13 @@ def test_driver_files_of_older_drivers(trees, tmp_path):
     assert read(card, "proc_util").splitlines() == ["device:    (0, 128)", driver_files.HEADS_OF_2_7]
     assert (card / "status").read_bytes() == driver_files.status(older=True)
     assert (card / "event_report").exists() and not (card / "int_status").exists()
-    done = command("tree", "s80", str(tmp_path), environ=environment(MTML_SIM_SET="machine.driver_version=2.1.2"))
-    assert done.returncode == 0, done.stderr
-    names = {path.name for path in (tmp_path / "proc/driver/musa/gpu00").iterdir()}
-    assert names == {"devname", "vram_info", "status", "memory"}
-    assert not (tmp_path / "proc/driver/musa/version").exists()
+    there, musa = {"devname", "vram_info", "status", "memory"}, tmp_path / "proc/driver/musa"
+    for version, more in (("2.4.9", ""), ("2.5", "proc_util"), ("2.7.0", "event_report"), ("3.0", "int_status")):
+        environ = environment(MTML_SIM_SET="machine.driver_version=" + version)
+        assert command("tree", "s80", str(tmp_path), environ=environ).returncode == 0
+        there |= {more} - {""}
+        assert {path.name for path in (musa / "gpu00").iterdir()} == there
+        assert (musa / "version").exists() == ("event_report" in there)
 
 
 def test_instances(trees):
