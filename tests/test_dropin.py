@@ -178,13 +178,13 @@ CHOOSERS = ("clearml_agent.helper.gpu.pynvml", "sglang.multimodal_gen.third_part
 
 
 def test_copies_whose_count_would_choose_cuda(variables, tmp_path):
-    for name in CHOOSERS:
+    for name in CHOOSERS + ("simvue.pynvml",):
         make_package(tmp_path, name, "theirs = True\n")
     imports = "import pymtml, %s\n" % ", ".join(CHOOSERS)
     theirs = " and ".join(name + ".theirs" for name in CHOOSERS)
     run([sys.executable, "-c", imports + "assert " + theirs], variables, tmp_path)
     variables["PYMTML_DROPIN_MODULES"] = "json.tool,  " + ", ".join(CHOOSERS)
-    ours = "import json.tool; assert pymtml is json.tool is " + " is ".join(CHOOSERS)
+    ours = "import json.tool, simvue.pynvml; assert pymtml is simvue.pynvml is json.tool is " + " is ".join(CHOOSERS)
     run([sys.executable, "-c", imports + ours], variables, tmp_path)
 
 

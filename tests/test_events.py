@@ -290,7 +290,7 @@ def test_a_card_that_is_gone_while_it_is_waited_for(driver):
 
 
 @pytest.mark.parametrize("content", [None, bytes(256), RECORD[:200]], ids=["folder", "zeros", "short"])
-def test_records_that_cannot_be_read(driver, content):
+def test_records_that_cannot_be_read(driver, content, monkeypatch):
     """That is no Timeout: the program would believe that it watches the card. It may pass before the time does."""
     events = watching(0)
     driver.files[0].unlink()
@@ -300,8 +300,13 @@ def test_records_that_cannot_be_read(driver, content):
     plainly_unsupported(nvml.nvmlDeviceRegisterEvents, card(0), TYPE, events)
     if content is None:
         driver.files[0].rmdir()
+        driver.files[0].write_bytes(bytes(256))
+    monkeypatch.setattr(nvml, "_LOOK_SECONDS", 0.01)
+    thread, ends = in_thread(lambda: nvml.nvmlEventSetWait_v2(events, 30000).eventData)
+    time.sleep(0.05)
     driver.write(0, event_record(NEWS))
-    assert all_events(events) == [NEWS]
+    thread.join(10)
+    assert ends == [NEWS]
 
 
 def test_the_types_of_events(driver):

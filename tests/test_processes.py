@@ -629,6 +629,7 @@ def test_a_lack_of_descriptors_in_the_midst(proc, device, monkeypatch, what, num
 
 def test_what_must_not_be_looked_into_is_counted(proc, device, monkeypatch):
     """A directory that must not be listed, links that must not be read, and threads of the kernel, which have none."""
+    simulated.set_value(0, "displays", "")
     for pid in (5, 6, 7, 8, 9):
         proc.process(pid, "/dev/mtgpu.0")
     proc.write("8/stat", "8 (a) R 1 (x)) S 2 0 0 0 -1 2129984 0 0\n")

@@ -647,6 +647,7 @@ def test_what_moves_has_limits_of_its_own(tmp_path):
     lines += ["gpu_max_clock = 2001", "memory_max_clock = 1001", "vpu_max_clock = 501"]
     lines += ["power_usage = 90000", "default_power_limit = 90001"]
     lines += ["gpu_temperature = 89", "memory_temperature = 89", "shutdown_temperature = 90"]
+    lines += ["gpu_utilization = 0", "fan_speed = 0"]
     path = write_profile(tmp_path / "many.ini", *(lines + ["[device.%d]" % card for card in range(64)]))
     with Session(path) as session:
         for name, part, limit in (("Gpu", "gpu", 2001), ("Memory", "memory", 1001), ("Vpu", "vpu", 501)):
@@ -657,6 +658,9 @@ def test_what_moves_has_limits_of_its_own(tmp_path):
         for name, part in (("mtmlGpuGetTemperature", session.gpu), ("mtmlMemoryGetTemperature", session.memory)):
             temperatures = [integer(name, part(card)) for card in range(64)]
             assert max(temperatures) == 89 and min(temperatures) < 89
+        for card in range(64):  # what is idle, or stands still, remains so
+            assert uint("mtmlGpuGetUtilization", session.gpu(card)) == 0
+            assert uint("mtmlDeviceGetFanSpeed", session.device(card), 0) == 0
 
 
 def test_implausible_values_do_not_move():

@@ -212,6 +212,9 @@ def test_sixty_four_cards(tmp_path):
             assert found.value == devices[index].value
             remotes = {pointer("mtmlDeviceGetMtLinkRemoteDevice", devices[index], link).value for link in range(63)}
             assert remotes == {device.value for device in devices} - {devices[index].value}
+            # What the profile does not say: no capability, and an unknown one.
+            assert [uint("mtmlDeviceGetMtLinkCapStatus", devices[index], 3, which) for which in (0, 1)] == [0, 0]
+            assert [uint("mtmlDeviceGetP2PStatus", devices[index], devices[9], which) for which in (0, 1)] == [3, 3]
             assert uint("mtmlDeviceCountMtLinkLayouts", devices[index], devices[(index + 1) % 64]) == 1
     path.write_text("\n".join(lines + ["[device.64]"]) + "\n")
     with pytest.raises(Failure):
