@@ -260,7 +260,8 @@ for number in range(2):
 """
 
 
-def test_nodes(mtml_simulator):
+def test_nodes(mtml_simulator, monkeypatch):
+    monkeypatch.setenv("LD_PRELOAD", "libm.so.6")
     mtml_simulator.set("0.processes", "4242 2048 python worker.py, 17 1 sleep")
     mtml_simulator.set("1.processes", "4242 5 python worker.py, 18 - other")
     mtml_simulator.tree()
@@ -270,6 +271,7 @@ def test_nodes(mtml_simulator):
     with open(os.path.join(folder, "calls")) as file:
         assert [line.split()[1:3] for line in file] == [["mtgpu.%d" % card, "0xa3104da7"] for card in range(2)]
     assert mtml_simulator.nodes() == folder and not os.path.exists(os.path.join(folder, "calls"))
+    assert os.environ["LD_PRELOAD"].split(":")[1:] == ["libm.so.6"]
 
 
 def reported(root, card=0):
