@@ -510,11 +510,12 @@ def test_a_file_that_cannot_be_read(document, folder):
 
 def test_hosts_that_must_be_there(document, folder):
     where = folder(node1=document, node2=document, node9=document)
-    result = invoke("compare", "--hosts", "node[1-4,9]", where)
-    assert result.status == 2 and result.lines[1] == "  node[3-4]: no output"
     result = invoke("compare", "--hosts", "node[1-2]", where)
     assert result.status == 1
     assert result.lines[:3] == ["expected", "  2 hosts: named by --hosts", "   1 host: not named by --hosts: node9"]
+    result = invoke("compare", "--hosts", "node[1-5,9]", folder(node5="ssh: no route"))
+    broken = "  node5: not a document, but: ssh: no route"
+    assert result.status == 2 and result.lines[1:4] == ["  node[3-4]: no output", broken, ""]
 
 
 def test_nothing_at_all(monkeypatch, tmp_path):

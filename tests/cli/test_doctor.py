@@ -138,6 +138,8 @@ def test_visible_devices_that_do_not_answer(monkeypatch):
     _, found = findings(profile="s5000x8", faults="mtmlLibraryInitDeviceByUuid=TIMEOUT")
     text = "MUSA_VISIBLE_DEVICES=%s: the cards that it names do not answer: Unknown Error: the driver timed out"
     assert ("WARNING", text % os.environ["MUSA_VISIBLE_DEVICES"], None) in found["variable"]
+    monkeypatch.setenv("MUSA_VISIBLE_DEVICES", "")  # names no card, which is not the same as a variable that is not set
+    assert "see no card" in findings(profile="s80")[1]["variable"][-1][1]
 
 
 def test_text_and_json_say_the_same(seen):

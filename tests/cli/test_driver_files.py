@@ -4,6 +4,7 @@ import json
 import os
 import re
 import threading
+import time
 
 import pytest
 import simulated
@@ -258,7 +259,9 @@ def test_doctor_tells_of_which_card_it_does_not_know_the_files(proc):
 # ---- capture ----
 
 
-def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc):
+def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc, monkeypatch):
+    waited = []
+    monkeypatch.setattr(time, "sleep", waited.append)
     table = driver_files.process_table(
         driver_files.process_row(842, 842, (37, 37, 0, 0, 0, 0), "secret_trainer"),
         driver_files.process_row(991, 17, (1, 0, 0, 0, 1, 0), "other"),
@@ -270,6 +273,7 @@ def test_a_capture_has_the_forms_of_the_files_and_nobody_s_names(proc):
     (proc / "driver" / "musa" / "version").write_bytes(driver_files.version("3.3.9"))
     with simulated.machine("s3000x2"):
         text = invoke("capture").stdout
+    assert waited == [0.3], "the first look at shares only starts the driver's counters"
     lines = [line for line in text.splitlines() if re.match(r"# (version|gpu)", line)]
     for word in ("secret", "alice", "842", "991", "4711", "f81d4fae", "6a1f0c52"):
         assert not any(word in line for line in lines), word

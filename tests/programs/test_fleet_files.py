@@ -180,6 +180,7 @@ def test_the_serving_unit():
     assert not {"PrivateNetwork", "IPAddressDeny"} & set(service)
     assert (service["Restart"], unit(SERVING)["Unit"]["StartLimitIntervalSec"]) == ("always", "0")
     assert int(service["RestartSec"]) > 0 and port() == 9406
+    assert unit(SERVING)["Install"]["WantedBy"] == "multi-user.target"
 
 
 def test_the_unit_of_the_textfile():
@@ -196,6 +197,7 @@ def test_the_unit_of_the_textfile():
     timer = unit("mthreads-textfile.timer")
     assert "Unit" not in timer["Timer"], "a timer starts the service of its name"
     assert timer["Install"]["WantedBy"] == "timers.target"
+    assert timer["Timer"]["OnBootSec"], "the time from one end to the next start begins with a first run"
 
 
 def group_of_calls(name):
