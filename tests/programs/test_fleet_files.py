@@ -557,6 +557,8 @@ def test_a_task_sees_the_cards_of_its_job():
     assert prolog(SLURM_JOB_GPUS="0,3") == "export MUSA_VISIBLE_DEVICES=0,3\n"
     assert prolog(SLURM_JOB_GPUS="0,3", SLURM_STEP_GPUS="3") == "export MUSA_VISIBLE_DEVICES=3\n"
     assert prolog() == ""
+    count, nodes = re.search(r"(?s)Gres=gpu:s5000:(\d+) .*File=/dev/mtgpu\.(\S+)", read("slurm", "gres.conf")).groups()
+    assert nodes == "[0-%d]" % (int(count) - 1)
 
 
 # ---- Dashboards ----
