@@ -654,6 +654,13 @@ def test_queries_ask_for_series_that_there_are(name):
             assert set(re.findall(r"(\w+)(?:=~|!=|!~|=)", selection)) <= labels[metric], (metric, selection)
 
 
+def test_a_card_that_jobs_share_counts_once():
+    """Its values differ in the label hpc_job: what adds them up, but for `up`, takes one of them first."""
+    for rule in rules("rules.yml"):
+        added = re.findall(r"\b(?:sum|avg|count)(?: (?:by|without) \([^)]*\))? ?\(mthreads_gpu_(\w+)", rule["expr"])
+        assert set(added) <= {"up"}, rule
+
+
 def test_temperatures_are_red_where_health_is():
     """Of a card that tells no limit."""
     (defaults,) = [
