@@ -144,7 +144,8 @@ def test_a_driver_that_holds_whoever_reads_its_files(proc, monkeypatch):
 
 def test_recoveries_are_series(proc):
     counts = {"HWR Event Count": 3, "FWF Event Count": 4, "Server Errors": 2, "APM Event Count": 9}
-    driver_tree(proc, 2, status={0: driver_files.status(counts={}), 1: driver_files.status(counts=counts)})
+    status = {0: driver_files.status(counts={}), 1: driver_files.status(counts=counts)}
+    driver_tree(proc, 3, status={**status, 2: driver_files.status(driver="BAD")})  # a card of another container
     pytest.importorskip("prometheus_client")
     with simulated.machine("s3000x2"):
         lines = invoke("metrics", "--lock", str(proc / "lock")).lines

@@ -16,6 +16,7 @@ import pymtml
 sys.path.insert(0, os.path.join(simulated.ROOT, "tools"))
 import generate_coverage as coverage  # noqa: E402
 import generate_reference as reference  # noqa: E402
+import record  # noqa: E402
 
 pytestmark = pytest.mark.skipif(sys.version_info < (3, 8), reason="the generator needs the ends of what ast finds")
 with open(os.path.join(simulated.ROOT, "pymtml.py"), encoding="utf-8") as _file:
@@ -135,3 +136,10 @@ def test_entry_says_what_the_docstring_says():
     assert "Power limit in force, in mW." in text and "- Unit: mW\n" in text
     assert "- From: [`mtmlGpuGetEnforcedPowerLimit`](#mtmlgpugetenforcedpowerlimit) (optional)\n" in text
     assert ctypes.sizeof(pymtml.c_nvmlMemory_t) == 24 and "| `free` | bytes |" in PAGES["structs.md"]
+
+
+def test_what_is_stale_ends_the_check(monkeypatch):
+    monkeypatch.setattr(record, "QUICK", (lambda: {"README.md": "what it should be"},))
+    monkeypatch.setattr(sys, "argv", ["record.py", "--check", "--quick"])
+    with pytest.raises(SystemExit, match="stale: README.md"):
+        record.main()
