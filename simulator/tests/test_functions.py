@@ -295,3 +295,10 @@ def test_misuse_when_lenient(name):
     with Session("s5000x8+frozen", MTML_SIM_LENIENT="1") as session:
         for arguments in [dangling] + misused(name, session):
             assert interface.reason(name, *arguments) == "INVALID_ARGUMENT"
+
+
+def test_lenient_no_longer_than_the_variable_says():
+    with Session("s5000x8+frozen", MTML_SIM_LENIENT="1"):
+        pass
+    with Session("s5000x8+frozen"):
+        assert child_signal(lambda: interface.raw("mtmlDeviceReset", ctypes.c_void_p(0xDEADBEEF0))) == signal.SIGABRT

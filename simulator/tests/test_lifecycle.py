@@ -220,6 +220,15 @@ def test_mpc_change_ends_all_handles_and_asks_for_a_new_init():
         assert session.count() == 2
 
 
+def test_mpc_configuration_of_another_card():
+    own = "1.mpc_configurations=1, 2;1.mpc_configuration=1;1.mpc_mode=ENABLE"
+    with Session("s3000x2", MTML_SIM_SET=own) as session:
+        device, configuration = session.device(1), (ctypes.c_uint * 1)(3)
+        assert interface.reason("mtmlDeviceSetMpcConfiguration", device, 3) == "INVALID_ARGUMENT"
+        batch = ("mtmlLibrarySetMpcConfigurationInBatch", session.library, 1, (ctypes.c_void_p * 1)(device.value))
+        assert interface.reason(*batch, configuration) == "INVALID_ARGUMENT"
+
+
 def test_mpc_batch():
     with Session("s3000x2") as session:
         devices = (ctypes.c_void_p * 2)(session.device(0).value, session.device(1).value)
