@@ -513,9 +513,13 @@ def test_hosts_that_must_be_there(document, folder):
     result = invoke("compare", "--hosts", "node[1-2]", where)
     assert result.status == 1
     assert result.lines[:3] == ["expected", "  2 hosts: named by --hosts", "   1 host: not named by --hosts: node9"]
-    result = invoke("compare", "--hosts", "node[1-5,9]", folder(node5="ssh: no route"))
+    folder(node5="ssh: no route", node9=json.dumps(document) + "\n{")  # node9 is one host, of which a part is broken
+    result = invoke("compare", "--hosts", "node[1-5,9]", where)
     broken = "  node5: not a document, but: ssh: no route"
-    assert result.status == 2 and result.lines[1:4] == ["  node[3-4]: no output", broken, ""]
+    assert result.status == 2 and result.lines[1:3] == ["  node[3-4]: no output", broken]
+    assert result.lines[-1].startswith("6 hosts, 3 of them not compared; ")
+    found = json.loads(invoke("compare", "--json", "--hosts", "node[1-5,10,9]", where).stdout)["not_compared"]
+    assert [one["host"] for one in found] == ["node3", "node4", "node5", "node9", "node10"]
 
 
 def test_nothing_at_all(monkeypatch, tmp_path):
