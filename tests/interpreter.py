@@ -28,7 +28,9 @@ class not_on_pypy:
     )
     pickle = _not_on_pypy("cannot pickle ctypes objects")
     reference = _not_on_pypy("has a pointer for byref, which does not lead back to the object")
-    path = _not_on_pypy("has an invalid str for what dlopen says of a name that is not UTF-8")
+    path = _not_on_pypy(
+        "has an invalid str for dlopen's words of a name that is not UTF-8, and reads /dev/zero to its end"
+    )
     blocks = _not_on_pypy("does not count its blocks of memory")
     waitid = _not_on_pypy("has no os.waitid")
     interpreters = _not_on_pypy("has one interpreter in a process")
