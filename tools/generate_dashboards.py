@@ -241,7 +241,7 @@ HOST = (
     ),
     stat(
         "GPUs missing",
-        '(%s or on () max(mthreads_gpus_expected{instance="$host"})) - on () (%s)'
+        'clamp_min((%s or on () max(mthreads_gpus_expected{instance="$host"})) - on () (%s), 0)'
         % (expected(THE_HOST), SOME_CARDS % (of_host("mthreads_gpu_up"), 1, targets(THE_HOST))),
         width=4,
         steps=RED_ABOVE_0,

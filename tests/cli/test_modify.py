@@ -283,7 +283,7 @@ def test_a_user_that_is_known_cannot_be_forced_away(command, what, call, tmp_pat
 
 
 def in_use(folder, how):
-    """A process that has card 1 open, whose node has the number of /dev/full (Popen)."""
+    """A process that has card 1 open, whose node has the number of /dev/zero (Popen)."""
     card, other = folder + "/mtgpu.1", folder + "/mtgpu.0"
     if how == "by its primary node":
         os.rename(card, folder + "/card1")
@@ -297,16 +297,16 @@ def in_use(folder, how):
         mount = "mount --bind %s %s && exec sleep 60 < %s" % (card, other, other)
         command = ["unshare", "--mount", "sh", "-c", mount]
     process = subprocess.Popen(command)
-    while not os.path.exists("/proc/%d/fd/0" % process.pid) or os.stat("/proc/%d/fd/0" % process.pid).st_rdev != FULL:
+    while not os.path.exists("/proc/%d/fd/0" % process.pid) or os.stat("/proc/%d/fd/0" % process.pid).st_rdev != BUSY:
         assert process.poll() is None
         time.sleep(0.01)
     if how == "by a node that was made anew":
         os.unlink(card)
-        os.mknod(card, stat.S_IFCHR | 0o600, FULL)
+        os.mknod(card, stat.S_IFCHR | 0o600, BUSY)
     return process
 
 
-ZERO, FULL = os.makedev(1, 5), os.makedev(1, 7)  # Linux: device files that hardly any process has open
+BUSY, IDLE = os.makedev(1, 5), os.makedev(1, 7)  # Linux: /dev/zero, and /dev/full, which hardly any process has open
 
 
 @pytest.mark.root
@@ -325,8 +325,8 @@ def test_a_card_in_use_is_known_by_the_number_of_its_node(how, monkeypatch):
     """Whatever the name of the file that the process has open; the other card is idle."""
     monkeypatch.delenv("PYMTML_PROC_ROOT")
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:  # MTML has 64 bytes for the path of a node
-        os.mknod(folder + "/mtgpu.0", stat.S_IFCHR | 0o600, ZERO)
-        os.mknod(folder + "/mtgpu.1", stat.S_IFCHR | 0o600, FULL)
+        os.mknod(folder + "/mtgpu.0", stat.S_IFCHR | 0o600, IDLE)
+        os.mknod(folder + "/mtgpu.1", stat.S_IFCHR | 0o600, BUSY)
         paths = "0.gpu_path={0}/mtgpu.0;1.gpu_path={0}/mtgpu.1;1.primary_path={0}/card1".format(folder)
         process = in_use(folder, how)
         try:
