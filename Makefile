@@ -69,7 +69,9 @@ WAITING := $(addprefix tests/test_,cost.py energy.py keep_library.py locks.py na
 COMMAND := tests/cli
 SIMULATED := simulator/tests simulator/python/tests tests/programs
 STARTED := $(addprefix tests/test_,documents.py dropin.py dropin_metadata.py examples.py readme.py resident_memory.py)
-TEST := $(PY) -m pytest -q -rfEs -p no:cacheprovider
+# Tests call make, to which the jobs of this one say nothing.
+PYTEST := env -u MAKEFLAGS $(PY) -m pytest -q -rfEs
+TEST := $(PYTEST) -p no:cacheprovider
 
 # What holds our own machinery is run apart.
 TOOL_TESTS := tests/tools $(addprefix tests/cli/test_,nvml_mtml.py rooms.py) tests/programs/test_table.py \
@@ -98,13 +100,13 @@ test: sim $(TESTED) ## Run the tests of what users have
 
 test-root: sim $(TESTED) ## Run the tests that make test skips unless it is root
 	@test "$$(id -u)" = 0 || { echo "make test-root is for root" >&2; exit 1; }
-	$(PY) -m pytest -q -rfEs -p no:cacheprovider -m root $$(grep -rl --include='test_*.py' 'pytest\.mark\.root' tests simulator)
+	$(TEST) -m root $$(grep -rl --include='test_*.py' 'pytest\.mark\.root' tests simulator)
 
 test-tools: sim $(STAMP) ## Run the tests of our own machinery: generators, recipes, stub, wheels, releases, site, benchmarks
-	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
+	$(PYTEST) --numprocesses $(WORKERS) --dist loadfile $(TOOL_TESTS)
 
 test-fleet: sim $(STAMP) ## Run the tests of examples/fleet on Prometheus and Alertmanager (in test-programs as well)
-	$(PY) -m pytest -q -rfEs --numprocesses $(WORKERS) --dist loadfile -m "programs or not programs" \
+	$(PYTEST) --numprocesses $(WORKERS) --dist loadfile -m "programs or not programs" \
 		$(addprefix tests/programs/test_,fleet_alerts.py dashboards.py fleet_pages.py fleet_files.py fleet_rules.py)
 
 test-programs: sim $(STAMP) ## Install real programs and run them on the simulator; write docs/programs.md (slow)

@@ -13,14 +13,15 @@ import sys
 
 import simulated
 
-LEFT_OUT = shutil.ignore_patterns(".git", ".venv", "__pycache__", "dist", "*.egg-info", ".pytest_cache", "sanitize")
-BUILD = os.path.join(simulated.ROOT, "build")  # may hold a whole system, devices that never end among its files
+LEFT_OUT = shutil.ignore_patterns(*".git .venv .nox __pycache__ dist *.egg-info .pytest_cache sanitize".split())
+# May hold a whole system, devices that never end among its files; and the environments of programs
+BUILDS = [os.path.join(simulated.ROOT, *parts, "build") for parts in ([], ["tests", "programs"])]
 NUMBER, STRUCT = "mtmlDeviceGetModuleId", "mtmlDeviceGetFabricInfo"
 
 
 def left_out(folder, names):
     """What of a folder is not copied (set of names)."""
-    return LEFT_OUT(folder, names) | {name for name in names if os.path.join(folder, name) == BUILD}
+    return LEFT_OUT(folder, names) | {name for name in names if os.path.join(folder, name) in BUILDS}
 
 
 class Copy:
