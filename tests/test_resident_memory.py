@@ -138,7 +138,7 @@ def grown(name):
     pymtml.nvmlInit()
     act, found, before = begin(pymtml), [], None
     filled = ballast()
-    while len(found) < 5 and not (found and found[-1] < LIMIT):
+    while len(found) < 10 and not (found and found[-1] < LIMIT):
         for _ in range(times):
             act()
         gc.collect()
