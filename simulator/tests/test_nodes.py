@@ -104,8 +104,9 @@ def test_hostile_answers(nodes, tmp_path):
 def test_call_that_blocks(nodes, tmp_path):
     process = start(tmp_path, nodes(0, "delay = 100"))
     calls = tmp_path / "calls"
-    deadline = time.monotonic() + 30
-    while not calls.exists() and time.monotonic() < deadline:
+    calls.touch()  # it is there before its line is
+    deadline = time.monotonic() + 60
+    while not calls.read_text() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert process.poll() is None and calls.read_text().startswith("%d mtgpu.0 " % process.pid)
     process.kill()
