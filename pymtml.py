@@ -5308,7 +5308,8 @@ def nvmlDeviceGetHandleByIndex(index) -> "c_mtmlDevice_t":
         device = life.devices.get(cell[0])
     except (AttributeError, KeyError):
         status, device = _card_by_index(_uint(index), cell), None
-    _identity_check(status)
+    if status:  # monitors ask for each card in each tick: no call without need
+        _identity_check(status)
     return device or _device_from(_nvml_check, cell[0])
 
 
