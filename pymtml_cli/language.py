@@ -69,7 +69,9 @@ BESIDE_MODIFICATION = tuple(MODIFICATIONS) + ("id", "mode", "scope", "error-on-w
 MODIFYING = frozenset(BESIDE_MODIFICATION) - {"id", "error-on-warning", "force"}
 BESIDE_TABLE = ("id", "filename", "watch", "compact", "columns") + LOOPS
 REPEATING = {"loop", "loop-ms", "watch"}
-REPEATABLE = REPEATING.union(QUERIES, ("query", "a", "json", "compact", "columns"))  # where -c is --count
+# Where -c is --count, but for a word that is a compute mode
+REPEATABLE = REPEATING.union(QUERIES, ("query", "a", "json", "compact", "columns"))
+COMPUTE_MODES = next(row[0] for row in CHANGE_ROWS if row[0].startswith("-c,")).split()[-1].split("|")
 BELONGS = {  # what the hint of an option says that needs another
     "format": "--format goes with --query-gpu and the like",
     "force": "--force goes with options that change something",
@@ -217,7 +219,7 @@ def parse(arguments):
     """
     parts = _split(arguments)
     if called() != NVIDIA_SMI and any(name in REPEATABLE for _, name, _ in parts):
-        parts = [(raw, "count" if raw.partition("=")[0] == "-c" else name, value) for raw, name, value in parts]
+        parts = [(raw, "count" if _is_count(raw, value) else name, value) for raw, name, value in parts]
     names = [name for _, name, _ in parts]
     for question in ALONE:
         if question in names:
@@ -248,6 +250,11 @@ def parse(arguments):
             return Options("xml" if question == "query" and "xml-format" in names else question, values)
     _allow(parts, "watch", BESIDE_TABLE)
     return Options("table", values)
+
+
+def _is_count(raw, value):
+    """Whether an argument is -c as --count."""
+    return raw.partition("=")[0] == "-c" and str(value).upper() not in COMPUTE_MODES
 
 
 def _allow(parts, question, names, refused="is not recognized"):

@@ -62,6 +62,8 @@ def run(arguments):
                 continue
             new = driver_files.new(printed.setdefault(card, {}), [one.raw for one in xids[0]])
             found.append((card, [xids[0][position] for position in new], xids[1]))
+        if first and found and all(strange and not known for _, known, strange in found):
+            found, unread = [], "no XID among them is understood"
         if first and not found:
             text = "the driver's XID records are unavailable: %s; `pymtml doctor` shows more"
             raise CommandError(text % unread, errors.NOT_AVAILABLE)

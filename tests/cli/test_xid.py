@@ -108,15 +108,19 @@ def test_where_mtml_does_not_answer(machine, proc, monkeypatch):
 def test_where_there_are_no_records(proc):
     recorded(proc)
     assert len(run("xid").lines) == 1 and json.loads(run("xid", "--json").stdout)["xids"] == []
-    driver_tree(proc, 2, event_report=b"\2\0\0\0\1\0\0\0LINK" + b"\0" * 116)  # as driver 2.7.0
+    old = b"\2\0\0\0\1\0\0\0LINK" + b"\0" * 116  # as driver 2.7.0
+    driver_tree(proc, 2, event_report={0: event_report(), 1: old})
     result = run("xid")
-    assert (len(result.lines), result.status) == (1, 0)
-    assert result.stderr == "pymtml: 2 records are not understood\n"
+    assert (len(result.lines), result.status, result.stderr) == (1, 0, "pymtml: 1 record is not understood\n")
+    text = "pymtml: the driver's XID records are unavailable: %s; `pymtml doctor` shows more\n"
+    driver_tree(proc, 2, event_report=old)
+    for arguments in ((), ("--json",), ("-f",)):
+        result = run("xid", *arguments)
+        assert (result.status, result.stdout, result.stderr) == (3, "", text % "no XID among them is understood")
     for number in range(2):
         os.unlink(str(proc / "driver" / "musa" / ("gpu%02x" % number) / "event_report"))
     result = run("xid")
-    text = "pymtml: the driver's XID records are unavailable: not there; `pymtml doctor` shows more\n"
-    assert (result.status, result.stdout, result.stderr) == (3, "", text)
+    assert (result.status, result.stdout, result.stderr) == (3, "", text % "not there")
 
 
 def test_following(proc):
