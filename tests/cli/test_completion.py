@@ -80,7 +80,7 @@ def shown(text):
     return re.sub(r"\x1b\[[?\d;]*[a-zA-Z]|[\a\x00]", "", text).replace("\r", "")
 
 
-def _read(fd, enough, seconds=20):
+def _read(fd, enough, seconds=60):
     """What comes until it is enough."""
     text, deadline = "", time.monotonic() + seconds
     while time.monotonic() < deadline:

@@ -50,9 +50,9 @@ def test_a_driver_that_hangs_before_it_counts_cards(check, monkeypatch):
         return messages(self, deadline)
 
     monkeypatch.setattr(child.Child, "messages", until)
-    result = check("--timeout", "0.5", faults="", latency_ns=5000000000)
+    result = check("--timeout", "0.5", faults="", latency_ns=10**11)
     assert (result.status, result.lines) == (2, ["CRITICAL driver: no answer within 0.5 seconds"])
-    assert limits_given[0] <= 0.5 and time.monotonic() - began < 4
+    assert limits_given[0] <= 0.5 and time.monotonic() - began < 60
 
 
 SHIM = r"""
@@ -207,7 +207,7 @@ def children(pid):
         return [int(number) for number in file.read().split()]
 
 
-def wait_until(condition, seconds=20):
+def wait_until(condition, seconds=60):
     deadline = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < deadline
@@ -223,19 +223,20 @@ def test_no_child_stays_behind(tmp_path, signal_name):
     )
     wait_until(lambda: children(command.pid))
     (child,) = children(command.pid)
-    time.sleep(0.3)  # it has begun to ask
+    wait_until(lambda: "libmtml" in _file(child, "maps"))  # it has begun to ask
     command.send_signal(getattr(signal, signal_name))
-    command.wait(20)
+    command.wait(60)
     assert command.returncode == -getattr(signal, signal_name)
-    wait_until(lambda: not os.path.exists("/proc/%d" % child) or _state(child) in "ZX")
+    wait_until(lambda: _file(child, "stat").rpartition(")")[2].split()[:1] in ([], ["Z"], ["X"]))
 
 
-def _state(pid):
+def _file(pid, name):
+    """What the kernel says of a process, or nothing."""
     try:
-        with open("/proc/%d/stat" % pid) as file:
-            return file.read().rpartition(")")[2].split()[0]
+        with open("/proc/%d/%s" % (pid, name)) as file:
+            return file.read()
     except OSError:
-        return "X"
+        return ""
 
 
 def test_without_a_lock_there_is_a_note(tmp_path):

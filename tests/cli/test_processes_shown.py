@@ -195,7 +195,7 @@ def test_programs_read_a_list_and_people_a_remark(proc, arguments, terminal, tmp
     lines = [process.stdout.readline() for _ in range(4 * ("-lms" in arguments))]
     if "-lms" in arguments:
         process.terminate()
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=60)
     os.close(follower)
     said = b""
     try:

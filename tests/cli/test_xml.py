@@ -155,7 +155,7 @@ def netdata_sample(stream):
     lines, began = None, time.monotonic()
     while True:
         line = stream.readline().rstrip("\n")
-        assert time.monotonic() - began < 30
+        assert time.monotonic() - began < 60
         if line == "<nvidia_smi_log>":
             lines = []
         if lines is not None:
@@ -175,7 +175,7 @@ def test_netdata_in_a_loop():
     )
     samples = [netdata_sample(process.stdout) for _ in range(2)]
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=20)[1] == ""
+    assert process.communicate(timeout=60)[1] == ""
     for sample in samples:
         root = ElementTree.fromstring(sample)
         uuids = [gpu.findtext("uuid") for gpu in root.findall("gpu")]
