@@ -84,6 +84,33 @@ def before_line(step, ask, do, *also):
     return answer, place[0] if place else None
 
 
+class Hang:
+    """A function of the C library that does not come back to the first who calls it, a thread of this."""
+
+    def __init__(self, name, arguments):
+        self.real = getattr(pymtml._c, name)
+        self.call = lambda: getattr(pymtml, name)(*arguments)
+        self.inside, self.over, self.about, self.again = threading.Event(), threading.Event(), None, []
+
+    def __call__(self, *arguments):
+        about = [repr(argument) for argument in arguments[: 2 if self.real.__name__.startswith("mtmlLibrary") else 1]]
+        if not self.inside.is_set():
+            self.about = about
+            self.inside.set()
+            assert self.over.wait(60)
+        elif about == self.about:
+            self.again.append(about)  # this would hang as well
+        return self.real(*arguments)
+
+
+def until(what, seconds=60):
+    """Wait until what() is true."""
+    end = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < end, "it did not come to that"
+        time.sleep(0.001)
+
+
 @contextlib.contextmanager
 def over_and_over(work, count=1):
     """Threads that do work(number) again and again meanwhile; what any of them raised is raised in the end."""

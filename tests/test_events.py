@@ -7,7 +7,7 @@ import time
 
 import pytest
 import simulated
-from concurrency import before_line, in_child, in_thread, in_threads
+from concurrency import before_line, in_child, in_thread, in_threads, until
 from interpreter import FREE_THREADED
 from mtml_simulator.driver_files import event_record, event_report, persisted_records
 
@@ -264,18 +264,23 @@ def test_an_event_comes_while_somebody_waits(driver, monkeypatch):
 @pytest.mark.parametrize("indexes", [(), (0,)])
 def test_without_an_event_the_time_passes(driver, indexes, monkeypatch):
     """It passes in sleep, shorter than that between two looks, and at the end of it the records are read once more."""
-    monkeypatch.setattr(nvml, "_LOOK_SECONDS", 3)
+    monkeypatch.setattr(nvml, "_LOOK_SECONDS", 60)
     events, began, worked = watching(*indexes), time.monotonic(), time.process_time()
     pytest.raises(nvml.NVMLError_Timeout, nvml.nvmlEventSetWait_v2, events, 300)
-    assert 0.3 <= time.monotonic() - began < 2 and time.process_time() - worked < 0.1
+    assert 0.3 <= time.monotonic() - began < 30 and time.process_time() - worked < 0.1
 
 
-def test_records_of_the_last_moment_are_seen(driver):
-    thread, ends = in_thread(lambda events=watching(0): nvml.nvmlEventSetWait_v2(events, 500).eventData)
-    time.sleep(0.2)
-    driver.write(0, event_record(NEWS))
-    thread.join(10)
-    assert ends == [NEWS]
+def test_records_of_the_last_moment_are_seen(driver, monkeypatch):
+    """They come after the first look."""
+    events, looks = watching(0), []
+
+    def look(path, read=nvml._event_bytes):
+        data = read(path)
+        looks.append(driver.write(0, event_record(NEWS)))
+        return data
+
+    monkeypatch.setattr(nvml, "_event_bytes", look)
+    assert nvml.nvmlEventSetWait_v2(events, 20).eventData == NEWS and len(looks) == 2
 
 
 def test_a_card_that_is_gone_while_it_is_waited_for(driver):
@@ -286,7 +291,7 @@ def test_a_card_that_is_gone_while_it_is_waited_for(driver):
     assert nvml.nvmlEventSetWait_v2(events, 0).eventData == NEWS
     began = time.monotonic()
     pytest.raises(nvml.NVMLError_GpuIsLost, nvml.nvmlEventSetWait_v2, events, 30000)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 20
 
 
 @pytest.mark.parametrize("content", [None, bytes(256), RECORD[:200]], ids=["folder", "zeros", "short"])
@@ -372,26 +377,30 @@ def test_the_c_functions(driver):
 # ---- What ends a wait ----
 
 
-def waits(wait, events, milliseconds=30000):
-    """A thread that waits, and the list that gets what its wait came to."""
-    thread, ends = in_thread(lambda: wait(events, milliseconds))
-    _, waiting = nvml._event_set(events)
-    while not waiting.waiting:
-        time.sleep(0.001)
-    time.sleep(0.02)
-    return thread, ends
+@pytest.fixture
+def waits(monkeypatch):
+    """Starts a thread that waits, and returns it with the list that gets what its wait came to; no look ends it."""
+    monkeypatch.setattr(nvml, "_LOOK_SECONDS", 600)
+    monkeypatch.setattr(nvml, "_DRAIN_SECONDS", 60)
+
+    def start(wait, events):
+        waiting = nvml._event_set(events)[1].waiting
+        count = len(waiting) + 1
+        thread, ends = in_thread(lambda: wait(events, 600000))
+        until(lambda: len(waiting) == count)
+        return thread, ends
+
+    return start
 
 
 def ended(thread, ends):
-    """The class of the error that has ended a wait at once."""
-    began = time.monotonic()
-    thread.join(10)
-    assert time.monotonic() - began < nvml._LOOK_SECONDS / 2
+    """The class of the error that has ended a wait."""
+    thread.join(60)
     return type(ends[0])
 
 
 @each_wait
-def test_free_ends_a_wait(driver, wait):
+def test_free_ends_a_wait(driver, wait, waits):
     events = watching(0)
     waiting = [waits(wait, events) for _ in range(3)]
     nvml.nvmlEventSetFree(events)
@@ -400,7 +409,7 @@ def test_free_ends_a_wait(driver, wait):
 
 @each_wait
 @pytest.mark.parametrize("names", ["nvml", "mtml"])
-def test_the_last_shutdown_ends_a_wait(driver, wait, names):
+def test_the_last_shutdown_ends_a_wait(driver, wait, waits, names):
     """A wait is no query: C's library is shut down beside it."""
     waiting = waits(wait, watching(0))
     nvml.nvmlInit()
@@ -416,7 +425,7 @@ def test_the_last_shutdown_ends_a_wait(driver, wait, names):
 @changes
 @each_wait
 @pytest.mark.parametrize("change", ["MPC", "a reset"])
-def test_a_change_ends_a_wait(tmp_path, monkeypatch, wait, change):
+def test_a_change_ends_a_wait(tmp_path, monkeypatch, wait, waits, change):
     """It does not wait for the wait; one that C refuses does not end it."""
     with simulated.nvml(MPC):
         Driver(tmp_path, monkeypatch, ["mtgpu.0", "mtgpu.1"])
@@ -447,14 +456,14 @@ def test_a_change_ends_a_wait_at_its_end(tmp_path, monkeypatch):
             return watching(0)
 
         thread, ends = in_thread(wait)
-        time.sleep(0.05)
+        until(lambda: nvml._event_set(events)[1].waiting)
         nvml.nvmlDeviceSetMigMode(card(0), 0)
-        thread.join(10)
+        thread.join(60)
         assert all_events(ends[0]) == []
 
 
 @changes
-def test_a_change_that_loses_the_library_ends_a_wait(tmp_path, monkeypatch):
+def test_a_change_that_loses_the_library_ends_a_wait(tmp_path, monkeypatch, waits):
     with simulated.nvml(MPC):
         Driver(tmp_path, monkeypatch, ["mtgpu.0", "mtgpu.1"])
         waiting, device = waits(nvml.nvmlEventSetWait_v2, watching(0)), card(0)
@@ -542,6 +551,6 @@ def test_a_handler_may_do_anything_during_a_wait(driver):
         signal.setitimer(signal.ITIMER_REAL, 0.1)
         began = time.monotonic()
         pytest.raises(nvml.NVMLError_Uninitialized, nvml.nvmlEventSetWait_v2, events, 30000)
-        assert time.monotonic() - began < 5 and answers == [1, []]
+        assert time.monotonic() - began < 20 and answers == [1, []]
 
     assert in_child(child) == 0

@@ -3,13 +3,11 @@ that hangs."""
 
 import contextlib
 import os
-import threading
-import time
 
 import native_calls
 import pytest
 import simulated
-from concurrency import before_line, elsewhere, held, in_child, in_thread
+from concurrency import Hang, before_line, elsewhere, held, in_child, in_thread
 from interpreter import FREE_THREADED
 
 import pymtml
@@ -117,25 +115,6 @@ HANGING = sorted(
 )
 
 
-class Hang:
-    """A function of the C library that does not come back to the first who calls it, a thread of this."""
-
-    def __init__(self, name, arguments):
-        self.real = getattr(pymtml._c, name)
-        self.call = lambda: getattr(pymtml, name)(*arguments)
-        self.inside, self.over, self.about, self.again = threading.Event(), threading.Event(), None, []
-
-    def __call__(self, *arguments):
-        about = [repr(argument) for argument in arguments[: 2 if self.real.__name__.startswith("mtmlLibrary") else 1]]
-        if not self.inside.is_set():
-            self.about = about
-            self.inside.set()
-            assert self.over.wait(60)
-        elif about == self.about:
-            self.again.append(about)  # this would hang as well
-        return self.real(*arguments)
-
-
 def others_go_on(card):
     """What does not concern the card that hangs: the other ones, in this life and the next, by either name."""
     for index in () if card is None else (card,):
@@ -176,7 +155,7 @@ def test_card_that_hangs_holds_up_nobody_else(name, monkeypatch):
             stuck.join(PROMPT)
 
 
-def test_child_of_a_fork_during_another_threads_init():
+def test_child_of_a_fork_during_another_threads_init(monkeypatch):
     """The thread that was initializing does not exist in the child, so neither does its reference."""
 
     def child():
@@ -188,12 +167,14 @@ def test_child_of_a_fork_during_another_threads_init():
         pymtml.nvmlShutdown()
         assert pymtml._nvmlLib_refcount == 0
 
-    with simulated.machine("s80", latency_ns=500_000_000):
+    with simulated.machine("s80"):
+        pymtml._load()
+        hang = Hang("mtmlLibraryInit", ())
+        monkeypatch.setattr(pymtml._c, "mtmlLibraryInit", hang)
         thread, ends = in_thread(pymtml.nvmlInit)
-        time.sleep(0.1)
-        assert not ends, "the init was over before the fork"
-        del os.environ["MTML_SIM_LATENCY_NS"]
+        assert hang.inside.wait(60)
         assert in_child(child) == 0
-        thread.join(10)
+        hang.over.set()
+        thread.join(60)
         assert ends == [None] and pymtml._nvmlLib_refcount == 1
         pymtml.nvmlShutdown()

@@ -13,10 +13,10 @@ import stat
 import subprocess
 import sys
 import threading
-import time
 
 import pytest
 import simulated
+from concurrency import in_thread, until
 from test_processes import Proc, short_folder  # noqa: F401 (a fixture)
 
 import pymtml as nvml
@@ -246,18 +246,18 @@ def test_a_process_elsewhere_is_noticed(card):
     assert nvml._processes_of(card.handle).memory().elsewhere
 
 
-def test_a_driver_that_takes_its_time_holds_nobody_else(card):
+def test_a_driver_that_takes_its_time_holds_nobody_else(card, monkeypatch):
     """The question is asked outside every lock: others look at processes meanwhile."""
-    card.answers(BOTH + "delay = 2\n")
-    asking = threading.Thread(target=card.memory)
-    began = time.monotonic()
-    asking.start()
-    while not card.calls() and asking.is_alive():
-        time.sleep(0.001)
+    inside, over = threading.Event(), threading.Event()
+    monkeypatch.setattr(fcntl, "ioctl", lambda *question: inside.set() or over.wait(60) and ask_nodes(*question))
+    card.answers(BOTH)
+    thread, ends = in_thread(card.memory)
+    assert inside.wait(60)
     nvml._session.life.cards.walk = None
-    assert nvml._processes_of(card.handle).users == {5, 6}
-    assert time.monotonic() - began < 1.8
-    asking.join()
+    assert nvml._processes_of(card.handle).users == {5, 6} and not ends
+    over.set()
+    thread.join()
+    assert ends == [{5: 100, 6: 200}]
 
 
 @pytest.mark.root
@@ -271,8 +271,7 @@ def test_of_a_process_that_holds_a_real_device(card, monkeypatch):
     simulated.set_value(0, "gpu_path", node)
     with open(other) as device, subprocess.Popen(["sleep", "60"], stdin=device) as holder:
         os.unlink(other)
-        while not os.readlink("/proc/%d/exe" % holder.pid).endswith("sleep"):
-            time.sleep(0.01)
+        until(lambda: os.readlink("/proc/%d/exe" % holder.pid).endswith("sleep"))
         card.answers(ENTRY % (holder.pid, 42))
         try:
             found = card.memory(anew=True)
