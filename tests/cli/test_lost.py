@@ -55,8 +55,9 @@ def test_no_card_is_left():
 @pytest.mark.parametrize("further, named", [((), "0000:3b:00.0"), (("0000:b0:00.0",), " 0")])
 def test_the_address_of_a_lost_card_is_the_one_that_no_other_has(further, named, tmp_path, monkeypatch):
     monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
-    cards = [(address, "0x1ed5", "0x030000") for address in ("0000:3b:00.0", "0000:af:00.0") + further]
-    others = [("0000:3b:00.1", "0x1ed5", "0x040300"), ("0000:01:00.0", "0x10de", "0x030000")]
+    cards = [(address, "0x1ed5", "0x030000") for address in ("0000:af:00.0",) + further]
+    others = [("0000:3b:00.0", "0x1ed5", "0x120000"), ("0000:3b:00.1", "0x1ed5", "0x040300")]
+    others += [("0000:01:00.0", "0x10de", "0x030000")]
     for address, vendor, kind in cards + others:
         folder = os.path.join(str(tmp_path), "bus", "pci", "devices", address)
         write(os.path.join(folder, "vendor"), vendor + "\n")

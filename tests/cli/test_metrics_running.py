@@ -816,8 +816,8 @@ def test_what_is_taken_from_the_file_of_before():
         'mthreads_gpu_query_errors_total{gpu="1",uuid="u",query="ecc",code="Timeout"} 3.0\n'
         'mthreads_gpu_query_errors_total{gpu="0",query="all",code="NoAnswer"} 2.0\n'
     )
-    for boot, same in ((b"b", True), (b"c", False), (b"", False)):
-        known, errors = metrics.earlier(page + "# boot b\n", boot)
+    for before, boot, same in (("b", b"b", True), ("b", b"c", False), ("b", b"", False), ("", b"", False)):
+        known, errors = metrics.earlier(page + "# boot %s\n" % before, boot)
         assert known == ({1: ["u", ["", "n", "s", "", ""]]} if same else {})
     assert errors == {(1, "u"): {("ecc", "Timeout"): 3}, (0, ""): {("all", "NoAnswer"): 2}}
     with pytest.raises(ValueError):

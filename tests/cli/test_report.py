@@ -18,7 +18,7 @@ def reported(tmp_path, monkeypatch):
     process_tree(tmp_path / "proc", monkeypatch, {17: ("/opt/secret-训练", 12)})
     log = tmp_path / "dmesg"
     host = os.uname()[1]
-    log.write_text('#!/bin/sh\necho "%s kernel: mtgpu: GPU 0 /home/ann/x"\necho "usb: no"\n' % host)
+    log.write_text('#!/bin/sh\nseq -f "mtgpu %%g" 2000\necho "%s kernel: mtgpu: GPU 0 /home/ann/x"\necho "usb: no"\n' % host)
     log.chmod(0o755)
 
     def run(*arguments, **machine):
@@ -42,7 +42,9 @@ def test_what_is_in_it_and_what_is_masked(reported):
     secrets = uuids + [simulated.device_keys("s5000x8", 0)["serial_number"], "secret", "训练", "\\u8bad", "ann/"]
     everything = "\n".join(texts.values())
     assert [secret for secret in secrets if secret.lower() in everything.lower()] == []
-    assert texts["kernel.txt"] == "HOST kernel: mtgpu: GPU 0 /home/USER/x\n" and "(1 line)" in said
+    first, *rest = texts["kernel.txt"].splitlines()  # the newest
+    assert (first, len(rest), rest[-1]) == ("mtgpu 2", 1999, "HOST kernel: mtgpu: GPU 0 /home/USER/x")
+    assert re.search(r"kernel.txt .* \(2000 lines\)", said)
     machine, health = json.loads(texts["machine.json"]), json.loads(texts["health.json"])
     shown = [card["uuid"] for card in machine["devices"]]
     assert len(set(shown)) == 8 and shown[0] in {one["uuid"] for one in health["findings"]}

@@ -92,6 +92,8 @@ def test_the_document(proc):
     }
     assert document.pop("not_understood") == 1 and document["schema"] == 2
     assert set(document) == {"schema", "pymtml_version", "library_version", "driver_version", "host", "time"}
+    machine = simulated.profile("s3000x2")["machine"]
+    assert {key: document[key] for key in machine if key in document} == machine
 
 
 @pytest.mark.parametrize("machine", [{"profile": "no-driver"}, {"faults": "", "latency_ns": 10**11}])
