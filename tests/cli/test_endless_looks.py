@@ -103,7 +103,7 @@ def test_metrics(proc, monkeypatch):
             errors = {gpu: counted for (gpu, _), counted in found.errors.items()}
         collector.stop()
     assert seen == [[[], []], [[], [[[str(OTHER), "C", "python"], 1]]]]
-    assert errors == {0: {("processes", "NoAnswer"): 2}}
+    assert errors == {0: {("processes", "NoAnswer"): 2}} and collector._looking.ended
 
 
 class Held:

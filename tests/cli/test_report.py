@@ -63,7 +63,7 @@ def test_a_driver_that_hangs_cuts_parts_off(reported):
     assert re.search(r"machine.json .*\(no answer\)\n(.*\n)*capture.ini .*\(no answer\)\n", said)
     (found,) = json.loads(texts["health.json"])["findings"]
     assert (found["status"], found["value"], found["limit"]) == ("CRITICAL", None, 0.3)
-    assert "no answer" in texts["doctor.txt"]
+    assert "no answer within 0.3 seconds" in texts["doctor.txt"]
 
 
 @pytest.mark.parametrize(
