@@ -772,7 +772,8 @@ def test_a_terminal_is_not_waited_for(monkeypatch):
 
     monkeypatch.setattr(sys, "stdin", Terminal())
     result = invoke("compare")
-    assert result.status == 2 and "name files" in result.stderr
+    said = "pymtml: name files, or pipe the output of hosts into it; see `pymtml compare --help`\n"
+    assert (result.status, result.stderr) == (2, said)
 
 
 def test_nothing_is_asked_of_a_driver(document, folder):

@@ -330,19 +330,19 @@ def test_who_could_look_into_others(user, effective, who, tmp_path, monkeypatch)
 @pytest.mark.parametrize("table", ["first look", "has samples", "no table"])
 def test_a_first_look_for_shares_is_followed_by_a_second(proc, monkeypatch, table):
     """The first one since the driver was loaded only starts its counters; one with samples, or in vain, is enough."""
-    add(proc, 5, "/dev/mtgpu.0")
+    add(proc, 5, "/dev/mtgpu.1")
     looks = []
 
     def later(seconds):
         looks.append(seconds)
-        driver_files.write_table(str(proc), 0, driver_files.process_row(5, 5, (42, 0, 0, 0, 42, 0), "train"))
+        driver_files.write_table(str(proc), 1, driver_files.process_row(5, 5, (42, 0, 0, 0, 42, 0), "train"))
 
     if table != "no table":
-        driver_files.write_table(str(proc), 0)
+        driver_files.write_table(str(proc), 1)
     if table == "has samples":
         later(0)
     monkeypatch.setattr(processes.time, "sleep", later)
-    with simulated.machine("s80"):
+    with simulated.machine("s3000x2"):
         line = invoke("pmon", "-c", "1", "-s", "u").lines[-1].split()
         assert invoke("pmon", "-c", "1", "-s", "m").status == 0
     assert line[1:4] == ["5", "C", "42" if table != "no table" else "-"]

@@ -18,7 +18,9 @@ def reported(tmp_path, monkeypatch):
     process_tree(tmp_path / "proc", monkeypatch, {17: ("/opt/secret-训练", 12)})
     log = tmp_path / "dmesg"
     host = os.uname()[1]
-    log.write_text('#!/bin/sh\nseq -f "mtgpu %%g" 2000\necho "%s kernel: mtgpu: GPU 0 /home/ann/x"\necho "usb: no"\n' % host)
+    log.write_text(
+        '#!/bin/sh\nseq -f "mtgpu %%g" 2000\necho "%s kernel: mtgpu: GPU 0 /home/ann/x"\necho "usb: no"\n' % host
+    )
     log.chmod(0o755)
 
     def run(*arguments, **machine):

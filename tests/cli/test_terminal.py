@@ -116,7 +116,9 @@ def test_people_read_the_verdict_first_and_what_is_well_last():
 
 
 def test_people_read_doctor_s_verdict_first_and_what_it_waits_for():
-    status, text = Terminal("doctor", "-q", "--timeout", "2.5", name="s3000x2", latency_ns=10**10).finish()
+    status, text = Terminal(
+        "doctor", "-q", "--timeout", "2.5", name="s3000x2", latency_ns=10**10, extra_environment={"NO_COLOR": ""}
+    ).finish()
     waits, first, failed, step = text.splitlines()
     assert (status, waits) == (2, "asking the driver, which may take up to 2.5 seconds ...")
     assert first == "%s: \x1b[31mpymtml does not work: 1 failure\x1b[0m" % os.uname()[1]

@@ -194,16 +194,16 @@ def test_a_program_without_its_folders(name, shown, tmp_path, monkeypatch):
 
 def test_throughput_and_supported_clocks(monkeypatch):
     """MTML tells neither so far."""
-    through = {pymtml.NVML_PCIE_UTIL_TX_BYTES: 4096, pymtml.NVML_PCIE_UTIL_RX_BYTES: 9216}
+    through = {pymtml.NVML_PCIE_UTIL_TX_BYTES: 4095, pymtml.NVML_PCIE_UTIL_RX_BYTES: 99328}
     answers(monkeypatch, "nvmlDeviceGetPcieThroughput", lambda device, counter: through[counter])
     monkeypatch.setattr(pymtml, "nvmlDeviceGetSupportedMemoryClocks", lambda device: [2100, 1000])
     monkeypatch.setattr(pymtml, "nvmlDeviceGetSupportedGraphicsClocks", lambda device, memory: [memory - 1, 50])
     with simulated.machine(DISTINCT):
-        assert invoke("dmon", "-c", "1", "-s", "t").lines[2].split() == ["0", "9", "4"]
+        assert invoke("dmon", "-c", "1", "-s", "t").lines[2].split() == ["0", "97", "3"]
         clocks = invoke("--query-supported-clocks=mem,gr", "--format=csv,noheader,nounits", "-i", "0").rows()
         text = invoke("-q", "-i", "0").stdout
     assert clocks == [["2100", "2099"], ["2100", "50"], ["1000", "999"], ["1000", "50"]]
-    for key, value in (("Tx", "4096"), ("Rx", "9216")):
+    for key, value in (("Tx", "4095"), ("Rx", "99328")):
         assert "        %s Throughput                                  : %s KB/s\n" % (key, value) in text
 
 
