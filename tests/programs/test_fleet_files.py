@@ -698,14 +698,74 @@ def test_advice_of_alerts_is_that_of_health():
         assert " ".join(words) in text, (name, checks.CHECKS[check].advice)
 
 
-def test_one_card_silences_no_other():
-    """What one alert inhibits is of the same host, and of the same card if the alert is of a card."""
-    of_many, joined, *others = yaml.safe_load(read("alertmanager.yml"))["inhibit_rules"]
-    assert (of_many["equal"], joined["equal"]) == (["job", "problem"], ["job", "instance", "gpu", "problem"])
-    for rule in others:
-        source, of_a_host = rule["source_matchers"]
-        assert of_a_host == 'instance!=""', "what is of many hosts has none, as others of its kind"
-        assert rule["equal"] == ["job", "instance"] + ["gpu"] * ('"Gpu' in source and '"Gpus' not in source), source
+# Each cause, and what it silences: of its host; of its card if it is of a card
+ALL = "Driver.+|Gpu.+"
+SILENCED = dict.fromkeys(("HostDown", "NothingCollected", "CollectionStalled"), ALL)
+SILENCED.update(
+    HostFlapping="HostDown|NothingCollected|CollectionStalled|DriverDown|DriverFlapping|GpuFlapping|GpusFlapping",
+    DriverFlapping="DriverDown|GpusFlapping|GpusMissing|GpusTooMany|GpuDown|GpuFlapping|GpuQueryErrors",
+    DriverDown="Gpu.+",
+    GpusFlapping="GpusMissing",
+    HealthCritical="GpuQueryErrors",
+    GpuFlapping="Gpu(?!s|Flapping).+",
+    GpuDown="Gpu(?!s|Flapping|Down).+",
+    GpuEccUncorrected="GpuEccUncorrectedInItsLife|GpuEccCorrectedOften|GpuPagesPending|GpuPagesRetired",
+    GpuHot="GpuSlow|GpuClockLow",
+    GpuLinkFlapping="GpuLinkDown|GpuLinkDegraded",
+)
+
+
+def matched(matchers, labels):
+    """Whether all of Alertmanager's matchers are true of labels."""
+    parsed = [re.fullmatch(r'(\w+)(=~|!~|!=|=)"(.*)"', one).groups() for one in matchers]
+    texts = [(how, text if "~" in how else re.escape(text), labels.get(name, "")) for name, how, text in parsed]
+    return all(bool(re.fullmatch(text, value)) != ("!" in how) for how, text, value in texts)
+
+
+def test_a_cause_silences_what_follows():
+    inhibitions = yaml.safe_load(read("alertmanager.yml"))["inhibit_rules"]
+
+    def silences(cause, other):
+        return any(
+            matched(one["source_matchers"], cause)
+            and matched(one["target_matchers"], other)
+            and all(cause.get(name) == other.get(name) for name in one["equal"])
+            for one in inhibitions
+        )
+
+    problems = {one["labels"].get("problem") for one in rules("rules.yml") if "alert" in one} - {None}
+    assert set(SILENCED) < problems
+    alerts = [dict(job="j", instance="a", problem=one, alertname="Mthreads" + one) for one in sorted(problems)]
+    alerts = [dict(one, gpu="1") if re.match("Gpu(?!s)", one["problem"]) else one for one in alerts]
+    for cause in alerts:
+        for other in alerts:
+            follows = bool(re.fullmatch(SILENCED.get(cause["problem"], ""), other["problem"]))
+            assert silences(cause, other) == follows, (cause, other)
+            # Of many hosts it silences the same of each, and what joined them, which alone is then told of that one.
+            of_many = {"job": "j", "problem": cause["problem"], "alertname": "MthreadsManyHosts"}
+            joined = dict(cause, alertname="MthreadsJoinedManyHosts")
+            assert silences(of_many, other) == (cause == other)
+            assert silences(joined, dict(other, alertname="MthreadsX")) == (cause == other or follows)
+            assert not any(silences(one, dict(other, job="k")) for one in (cause, joined, of_many))
+            assert not any(silences(one, dict(other, instance="b")) for one in (cause, joined))
+            assert "gpu" not in cause or not any(silences(one, dict(other, gpu="2")) for one in (cause, joined))
+            assert not silences(of_many, joined) and not silences(of_many, dict(of_many, alertname="MthreadsMoreHosts"))
+
+
+@pytest.mark.parametrize("severity, receiver", [("critical", "pager"), ("warning", "tickets"), ("info", "nobody")])
+def test_who_is_told_of_an_alert(severity, receiver):
+    """Of a host and of many; as one page, with all that follows within two evaluations of the rules."""
+    root = yaml.safe_load(read("alertmanager.yml"))["route"]
+    assert [root[name] for name in ("group_wait", "group_interval", "repeat_interval")] == ["30s", "5m", "4h"]
+    for labels, groups in (({"instance": "a"}, ["job", "instance"]), ({}, ["job", "problem"])):
+        route, found = root, {}
+        while route:
+            found.update(route)
+            below = [
+                one for one in route.get("routes", ()) if matched(one["matchers"], dict(labels, severity=severity))
+            ]
+            route = below and below[0]
+        assert found["receiver"] == receiver and (found["group_by"] == groups or severity == "info")
 
 
 # How times are said, and written in rules.yml
@@ -719,6 +779,15 @@ TIMES = {
     "15 minutes": "15m",
     "half an hour": "30m",
     "an hour": "1h",
+    "twelve hours": "12h",
+}
+# How limits are said, other than in digits
+LIMITS = {
+    "half": "50 percent",
+    "at least four": "4",
+    "four or more": "4",
+    "two percent": "2 percent",
+    "two or more": "1",
 }
 SHORT = {"30s", "45s", "1m", "2m"}  # of which nothing need be said: red within two minutes
 SAID = r"limit is ([\d.]+%?)|(\d+) are the limit|}}(\d+){{"
@@ -730,24 +799,30 @@ def test_an_alert_looks_at_what_it_says():
     with open(os.path.join(ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
         documented = dict(re.findall(r"(?m)^\| `Mthreads(\w+)` \| [\w ]+ \| (.*) \|$", file.read()))
     recorded = {rule["record"]: rule["expr"] for rule in rules("rules.yml") if "record" in rule}
-    for rule in (one for one in rules("rules.yml") if one.get("alert") and one["labels"].get("problem")):
+    for rule in (one for one in rules("rules.yml") if one.get("alert")):
         name, text, when = rule["alert"], rule["annotations"]["summary"], documented[rule["alert"][len("Mthreads") :]]
-        times = set(re.findall(r"\b(?:%s)\b" % "|".join(TIMES), text + " " + when))
-        spans = set(re.findall(r"\[(\w+)", rule["expr"])) | {rule.get("for", "1m")}
-        assert spans - SHORT <= {TIMES[words] for words in times} <= spans | SHORT, (name, spans, times)
         looked_at = " ".join([rule["expr"]] + [expr for record, expr in recorded.items() if record in rule["expr"]])
+        times = set(re.findall(r"\b(?:%s)\b" % "|".join(TIMES), text + " " + when))
+        spans = set(re.findall(r"(?:\[|offset )(\w+)", rule["expr"])) | {rule.get("for", "1m")}
+        spans |= {"%gm" % (int(seconds) / 60) for seconds in re.findall(r"time\(\) - (\d+)", looked_at)}
+        assert spans - SHORT <= {TIMES[words] for words in times} <= spans | SHORT, (name, spans, times)
         for number in filter(None, sum(re.findall(SAID, text), ())):
             limit = "%g" % (float(number[:-1]) / 100) if number.endswith("%") else number
             assert re.search(r"[<>]=? %s(?![\d.])" % limit.rstrip("."), looked_at), (name, number)
         for words in times:
             when = when.replace(words, "")
-        numbers = re.findall(r"(\d[\d.]*\b)( percent)?", re.sub(r"\bhalf\b", "50 percent", when))
+        for words, number in LIMITS.items():
+            when = re.sub(r"\b%s\b" % words, number, when)
+        numbers = re.findall(r"(\d[\d.]*\b)( percent)?", when)
         limits = ["%g" % (float(number) / (100 if percent else 1)) for number, percent in numbers]
         for limit in limits:
             asked = re.findall(r"(?<![\w.])%s(?![\w.])" % re.escape(limit), looked_at)
             assert len(asked) >= limits.count(limit), (name, limit)
         found = re.findall(r'mthreads_gpu_(temperature_limit_celsius){limit="(\w+)"', looked_at)
         assert set(found) <= {row.series}, name
+        doubled = re.findall(r"(?:ge \$value (\d+)\.0|else) }}(\d+)", rule["labels"].get("joined", ""))
+        steps = [("64", "64"), ("32", "32"), ("16", "16"), ("8", "8"), ("", "4")]
+        assert doubled == (steps if name == "MthreadsMoreHosts" else [])
 
 
 # Problems that have another name: that of two alerts, or one by which others are inhibited
