@@ -64,16 +64,17 @@ FORMAT = """\
 """
 
 
-def write_processes(folder):
-    """Writes a proc file system with these processes."""
+def write_processes(folder, more):
+    """Writes a proc file system with these processes; ``more`` is added to their numbers."""
     for card, pid, program in PROCESSES:
-        driver_files.write_process(folder, pid, [program], "/dev/mtgpu.%d" % card)
+        driver_files.write_process(folder, pid + more, [program], "/dev/mtgpu.%d" % card)
 
 
 def printed(command):
     """What a command prints on a terminal, with its colors (str)."""
     with tempfile.TemporaryDirectory() as folder:
-        write_processes(folder)
+        # gpustat shows those that this machine has as well, so it gets numbers that no Linux has.
+        write_processes(folder, 1 << 22 if command in WITHOUT_TERMINAL else 0)
         env = simulated.environment(**MACHINE)
         env = {key: value for key, value in env.items() if key not in ("NO_COLOR", "COLUMNS", "LINES")}
         env = {key: value for key, value in env.items() if not key.startswith(("MUSA_", "CUDA_", "NVIDIA_"))}
