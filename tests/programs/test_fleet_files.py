@@ -110,6 +110,12 @@ def test_what_alerts_take_for_granted():
     assert config["rule_files"] == ["rules.yml"] and 'job=~"mthreads.*"' in read("rules.yml")
     assert {config["global"][name] for name in ("scrape_interval", "evaluation_interval")} == {"15s"}
     assert "OnUnitInactiveSec=15\n" in read("systemd", "mthreads-textfile.timer")
+    assert "AccuracySec=1\n" in read("systemd", "mthreads-textfile.timer"), "else systemd waits up to a minute"
+    (endpoint,) = kubernetes("servicemonitor.yml")["ServiceMonitor"]["spec"]["endpoints"]
+    assert endpoint["interval"] == "15s"
+    (server,) = config["scrape_configs"][0]["static_configs"][0]["targets"]
+    (source,) = yaml.safe_load(read("datasource.yml"))["datasources"]
+    assert source["url"] == "http://" + server
 
 
 def test_cards_that_are_expected_are_counted():
@@ -171,6 +177,28 @@ def test_units_leave_what_is_read(name):
     """The GPUs' device files and all of /proc: settings that close these to a service are not there."""
     closing = {"DeviceAllow", "DevicePolicy", "PrivateDevices", "ProtectClock", "ProtectProc", "ProcSubset"}
     assert not (closing | {"PrivatePIDs", "PrivateUsers"}) & set(unit(name)["Service"])
+
+
+# What each unit has by itself; in all else, its few rights above all, they are alike
+OWN = set(
+    "ExecStart UMask RestrictAddressFamilies DynamicUser StateDirectory Restart RestartSec Type User Group".split()
+)
+OWN |= set("ExecStartPre ReadWritePaths RuntimeDirectory RuntimeDirectoryPreserve TimeoutStartSec".split())
+OWN |= {"PrivateNetwork", "IPAddressDeny"}
+
+
+def test_units_have_the_same_rights():
+    """But for the user, the network and where they may write; what is optional is for what it names."""
+    services = [set(unit(name)["Service"].items()) for name in (SERVING, TEXTFILE)]
+    own = {key for key, _ in services[0] ^ services[1]}
+    assert own == OWN, own ^ OWN
+    optional = {name: unit(os.path.join("optional", name))["Service"] for name in ("jobs.conf", "processes.conf")}
+    jobs, processes = (options_of(one["ExecStart"].split()[2:]) for one in optional.values())
+    assert (jobs.listen, processes.listen) == ("0.0.0.0:%d" % port(), "127.0.0.1:%d" % port())
+    assert "PYMTML_HPC_JOBS:-%s}" % jobs.hpc_job_dir in read("slurm", "hpc_job.sh")
+    assert optional["jobs.conf"]["ExecStartPre"] == "+/usr/bin/install -d " + jobs.hpc_job_dir
+    rights = optional["processes.conf"]
+    assert rights["CapabilityBoundingSet"] == rights["AmbientCapabilities"] == "CAP_SYS_PTRACE CAP_DAC_READ_SEARCH"
 
 
 def test_the_serving_unit():
@@ -321,6 +349,20 @@ def test_the_pod_may_do_little():
     (container,) = spec["containers"]
     context = container["securityContext"]
     assert context["readOnlyRootFilesystem"] and not context["allowPrivilegeEscalation"]
+    assert context["capabilities"] == {"drop": ["ALL"]} and spec["automountServiceAccountToken"] is False
+    (mount,), (volume,) = container["volumeMounts"], spec["volumes"]
+    assert os.path.dirname(options_of(container["args"]).state) == mount["mountPath"]
+    assert mount["name"] == volume["name"] and volume["emptyDir"]["medium"] == "Memory"
+    (listening,) = container["ports"]
+    probed = [container[probe + "Probe"]["tcpSocket"]["port"] for probe in ("readiness", "liveness")]
+    policy = kubernetes("daemonset.yml")["NetworkPolicy"]["spec"]
+    (source,), (allowed,) = policy["ingress"][0]["from"], policy["ingress"][0]["ports"]
+    assert probed == [allowed["port"]] * 2 == [listening["name"]] * 2 and set(policy["policyTypes"]) == {
+        "Ingress",
+        "Egress",
+    }
+    namespace = source["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
+    assert set(re.findall(r"kubectl .*-n (\S+)", read("README.md"))) == {namespace}
     assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsNonRoot"]) == (10001, True)
 
 
@@ -670,6 +712,55 @@ def test_temperatures_are_red_where_health_is():
     assert re.findall(r'temperature_limit_celsius{.*limit=\\"(\w+)\\"', read("host.json")) == [row.series[1]]
     steps = {step["color"]: step["value"] for step in defaults["thresholds"]["steps"]}
     assert defaults["unit"] == "celsius" and steps["red"] == checks.HOTTEST > steps["orange"]
+
+
+# The unit in which Grafana shows a series; memory is shown as a share.
+UNITS = {"celsius": "celsius", "watts": "watt", "hertz": "hertz", "duration_seconds": "s"}
+UNITS.update(ratio="percentunit", bytes="percentunit")
+# Which of the series of a name a panel shows
+CHOSEN = {
+    "Temperature": 'sensor="gpu"',
+    "Temperature of the memory": 'sensor="memory"',
+    "Clock of the GPU": 'clock="graphics"',
+}
+CHOSEN.update(
+    dict.fromkeys(("Utilization", "Utilization of instances", "Ten that hold memory and do nothing"), 'engine="gpu"')
+)
+CHOSEN.update({"Ten hottest": 'sensor="gpu"', "MtLinks that are not up": 'state!="up"'})
+CHOSEN["Memory errors since the driver was loaded"] = 'scope="volatile"'
+# What the values 0, 1 and so on are called; numbers that are red from 1 on, and those that are so below
+CALLED = {"Host": "down, up", "Driver": "does not answer, answers", "GPUs answer": "no, yes"}
+CALLED["Health"] = "well, WARNING, CRITICAL"
+SILENT, NONE_DOWN = {"GPUs silent", "GPUs missing"}, {"Hosts down", "Stalled", "Drivers down"}
+RED = {"overview.json": (SILENT | NONE_DOWN, set())}
+RED["host.json"] = (SILENT, {"GPUs reporting", "Collections in the last minute"})
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_a_panel_shows_what_its_title_says(name):
+    steps = {}
+    for panel in board(name)["panels"]:
+        defaults, title = panel["fieldConfig"]["defaults"], panel["title"]
+        asked = " ".join(target["expr"] for target in panel["targets"])
+        units = {unit for suffix, unit in UNITS.items() if re.search(r"mthreads[\w:]+_%s(?![a-z_])" % suffix, asked)}
+        if panel["type"] in ("heatmap", "table") or not units or re.match("count|changes|clamp", asked):
+            units = {"none"}
+        assert {defaults["unit"]} == units, title
+        assert not re.search(r"total_bytes[^/]*/", asked), "a share is of the total"
+        assert (defaults.get("min"), defaults.get("max")) == ((0, 1) if units == {"percentunit"} else (None, None))
+        if panel["type"] in ("timeseries", "bargauge"):
+            chosen = re.findall(r'\b(?:sensor|clock|engine|scope|state)!?="\w+"', asked)
+            assert set(chosen) == ({CHOSEN[title]} if title in CHOSEN else set()), title
+        options = [each for one in defaults.get("mappings", ()) for each in one["options"].items()]
+        assert ", ".join(text["text"] for _, text in sorted(options)) == CALLED.get(title, ""), title
+        assert [int(value) for value, _ in sorted(options)] == list(range(len(options)))
+        if panel["type"] == "stat":
+            steps.setdefault(
+                json.dumps([[step["color"], step["value"]] for step in defaults["thresholds"]["steps"]]), set()
+            ).add(title)
+    above, below = RED[name]
+    assert steps.get('[["green", null], ["red", 1]]', set()) == above
+    assert steps.get('[["red", null], ["green", 1]]', set()) == below
 
 
 # The check of health that looks at the same as an alert

@@ -15,7 +15,7 @@ import pytest
 import yaml
 from fleet_states import FLEET, HOUR, MANY, MINUTE, SOUND, STATES, STEP, fired
 from program_set import ALERTMANAGER, PROMETHEUS
-from scrape import fetch, free_port
+from scrape import fetch, free_port, until
 
 pytestmark = pytest.mark.programs
 
@@ -59,13 +59,18 @@ class Pager:
         fetch("http://%s/-/ready" % self.address)
 
     def take(self, alerts):
-        """Post alerts, and wait until nothing more is sent."""
+        """Post alerts, and wait until there is a page of each group that has one to be sent, and nothing more comes."""
         body = json.dumps([{"labels": labels, "annotations": annotations} for labels, annotations in alerts])
         headers = {"Content-Type": "application/json"}
         request = urllib.request.Request("http://%s/api/v2/alerts" % self.address, body.encode(), headers)
         with urllib.request.urlopen(request, timeout=30):
+            shown = "http://%s/api/v2/alerts/groups?active=true&silenced=false&inhibited=false" % self.address
+            until(
+                lambda: len(self.pages)
+                >= len([one for one in json.loads(fetch(shown)) if one["receiver"]["name"] != "nobody"])
+                > 0
+            )
             count = 0
-            time.sleep(3)
             while count != len(self.pages):
                 count = len(self.pages)
                 time.sleep(2)

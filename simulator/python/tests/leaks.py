@@ -96,6 +96,12 @@ def test_after_log(mtml_simulator):
     assert name() == "MTT S5000"
 
 
+def until(condition):
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.001)
+
+
 def test_thread(mtml_simulator):
     """It leaves one that goes on asking."""
     mtml = Mtml()
@@ -110,13 +116,13 @@ def test_thread(mtml_simulator):
     thread = threading.Thread(target=ask)
     thread.start()
     left.extend((thread, end, answers))
-    time.sleep(0.01)
+    until(lambda: answers)
 
 
 def test_after_thread(mtml_simulator):
     thread, end, answers = left
     Mtml().close()
-    time.sleep(0.01)
+    until(lambda: answers[-1] == 999)
     end.set()
     thread.join()
     assert set(answers) == {0, 999}
