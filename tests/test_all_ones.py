@@ -122,6 +122,7 @@ def test_all_ones_are_no_answer(reading):
         with reads(name, place, -1), pytest.raises(nvml.NVMLError_Unknown) as error:
             ask()
         assert "all bits are ones" in str(error.value) and error.value.mtml_code is None
+        assert error.value.args == (nvml.NVML_ERROR_UNKNOWN,)
         ask()  # nothing of it was kept
     with asking(function, arguments) as ask, reads(name, place, -2):
         try:

@@ -646,6 +646,7 @@ def test_nothing_is_left_on_disk(command, variables, tmp_path):
     "program, said",
     [
         ("data", "Permission denied"),
+        (".", "Permission denied"),
         ("empty", "Exec format error"),
         ("script", "/no/such/sh, which its first line names, is not there"),
     ],

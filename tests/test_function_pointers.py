@@ -519,6 +519,9 @@ def test_instances_of_a_profile():
         assert (ask(card, c_uint(2), found, byref(count)), count.value) == (nvml.NVML_SUCCESS, 2)
         assert [nvml.nvmlGpuInstanceGetInfo(instance).id for instance in found] == [1, 2]
         assert ask(card, c_uint(2), found) == nvml.NVML_ERROR_INVALID_ARGUMENT
+    with simulated.nvml("s3000-vgpu-host"):
+        host, ask = nvml.nvmlDeviceGetHandleByIndex(0), pointer("nvmlDeviceGetActiveVgpus")
+        assert ask(host, byref(c_uint(9)), (nvml.c_nvmlGpuInstance_t * 9)()) == nvml.NVML_ERROR_INVALID_ARGUMENT
 
 
 def test_a_text_is_returned_itself():

@@ -428,6 +428,8 @@ def test_a_directory_is_confirmed_by_the_render_node(proc, device, short_folder)
         else:
             assert shares(device) == sampled
         assert compute(device) == [5]
+    proc.table("gpu0", "mtgpu.0", text=process_table(computing(5)).partition(b"\n")[2])  # says nothing of the card
+    assert shares(device) == [(5, 9)]
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="the system has no such device")

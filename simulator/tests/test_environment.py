@@ -437,6 +437,9 @@ def test_instance_lost_alone():
         interface.sim_set(interface.instance_number(0, 1), "lost", "TIMEOUT")
         found = [fails("mtmlGpuGetTemperature", gpu, 1) for gpu in gpus]
         assert found.count(["TIMEOUT"]) == 1 and found.count(["SUCCESS"]) == len(gpus) - 1
+    with Session("s3000-mpc+frozen", MTML_SIM_SET="0.lost=TIMEOUT") as session:  # which its instances are with it
+        interface.sim_set(0, "lost", "OK")
+        assert fails("mtmlGpuGetTemperature", session.gpu(1), 1) == ["SUCCESS"]
 
 
 def test_reinit_refused(tmp_path):

@@ -260,15 +260,18 @@ def test_the_link_alone(packages, bare, places, monkeypatch):
 
 def test_the_link_is_remembered_beside_the_file(installed, bare, places):
     local, usr, opt = places
+    opt = os.fsdecode(os.fsencode(opt) + b"\xff")  # no text in UTF-8
+    os.mkdir(opt)
+    written = opt.encode("utf-8", "backslashreplace").decode()
     assert told("enable")[0] == 0
     for place in (opt, usr):
         assert told("enable", "--nvidia-smi", place)[1][1] == "pymtml drop-in disable --nvidia-smi undoes it"
-    shown = ["nvidia-smi: %s/nvidia-smi" % place for place in (opt, usr)]
+    shown = ["nvidia-smi: %s/nvidia-smi" % place for place in (written, usr)]
     assert told("status")[1][-2:] == shown
     assert told("disable", "--nvidia-smi", usr) == (0, [REMOVED % usr], [])
     status, lines, _ = told("disable")
-    assert (status, lines[1:]) == (0, [REMOVED % opt])
-    assert [os.listdir(place) for place in places] == [[], [], []] and not (installed / links.KEPT).exists()
+    assert (status, lines[1:]) == (0, [REMOVED % written])
+    assert [os.listdir(place) for place in (local, usr, opt)] == [[]] * 3 and not (installed / links.KEPT).exists()
 
 
 def test_no_link_in_place_of_somebody_elses(packages, bare, places, driver, monkeypatch):
@@ -287,6 +290,9 @@ def test_no_link_in_place_of_somebody_elses(packages, bare, places, driver, monk
         assert os.listdir(place) == ["nvidia-smi"]
     lacking = "pymtml: cannot make /nowhere/nvidia-smi: No such file or directory"
     assert told("enable", "--nvidia-smi", "/nowhere") == (1, [], [lacking])
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", lambda *paths: os.rmdir(paths[0]))  # an OSError, when the link has been made
+        assert told("enable", "--nvidia-smi", opt)[0] == 1 and os.listdir(opt) == []
     os.symlink("/gone/pymtml_dropin/bin/nvidia-smi", opt + "/nvidia-smi")  # of a pymtml that was uninstalled
     assert told("enable", "--nvidia-smi", opt)[0] == 0
 
