@@ -142,6 +142,21 @@ def test_identities_differ(name):
         assert len(paths) == session.count()
 
 
+@pytest.mark.parametrize("name", WITH_DEVICES)
+def test_parts_are_called_by_their_cores_and_memory(name):
+    """What a card can be divided into, and how: 8-44 are two halves of eight cores."""
+    profile, parts = profiles.read(name), {}
+    for section in profile.sections():
+        kind, _, number = section.partition(".")
+        if kind == "mpc_profile":
+            parts[number] = profile[section]["cores"]
+            form = (parts[number], int(profile[section]["memory"]) >> 10)
+            assert profile[section]["name"] == "%sc+%dgb" % form
+        elif kind == "mpc_configuration":
+            cores = [parts[each] for each in profile[section]["profiles"].split(", ")]
+            assert profile[section]["name"] == "8-" + "".join(cores) and sum(map(int, cores)) == 8
+
+
 KEYED = {name: function for name, function in interface.BEYOND.items() if "keys" in function}
 CELLS = {"int *": ctypes.c_int, "unsigned int *": ctypes.c_uint, "unsigned long long *": ctypes.c_ulonglong}
 

@@ -897,6 +897,7 @@ def test_an_alert_looks_at_what_it_says():
         spans = set(re.findall(r"(?:\[|offset )(\w+)", rule["expr"])) | {rule.get("for", "1m")}
         spans |= {"%gm" % (int(seconds) / 60) for seconds in re.findall(r"time\(\) - (\d+)", looked_at)}
         assert spans - SHORT <= {TIMES[words] for words in times} <= spans | SHORT, (name, spans, times)
+        assert "for" in rule or "15m" in spans or "ALERTS" in looked_at, "one bad scrape is no alert"
         for number in filter(None, sum(re.findall(SAID, text), ())):
             limit = "%g" % (float(number[:-1]) / 100) if number.endswith("%") else number
             assert re.search(r"[<>]=? %s(?![\d.])" % limit.rstrip("."), looked_at), (name, number)

@@ -1,5 +1,6 @@
 """docs/reference, as make reference writes it: complete, units and cards those of code, header and simulator."""
 
+import csv
 import ctypes
 import inspect
 import json
@@ -128,6 +129,14 @@ def entry(name):
     """The text of a function's entry."""
     (text,) = [part for page in PAGES.values() for part in page.split("\n### ") if part.startswith(name + "\n")]
     return text.partition("\n## ")[0]
+
+
+def test_units_of_field_values():
+    """By a word in the name of the field."""
+    units = {"TEMP": "degrees Celsius", "ENERGY": "mJ", "POWER": "mW", "SPEED": "MB/s"}
+    for row in csv.DictReader(reference.generated.read("facts/field_values.csv").splitlines()):
+        of_its_words = [unit for word, unit in units.items() if word in row["field"].split("_")]
+        assert [row["unit"]] == (of_its_words or [""]), row
 
 
 def test_entry_says_what_the_docstring_says():

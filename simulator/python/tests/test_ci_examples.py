@@ -207,9 +207,11 @@ def test_github_action(tmp_path):
     assert put["env"] == {"PROFILE": "${{ inputs.profile }}"} and put["shell"] == "bash"
     environ = packaged.environment(packaged.ROOT, PROFILE=profile, GITHUB_ENV=str(tmp_path / "env"))
     environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environ["PATH"]
+    (tmp_path / "env").write_text("OF=others\n")
     done = packaged.run(["bash", "-eo", "pipefail", "-c", put["run"]], environ)
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 0 and profile.endswith("+frozen"), done.stderr
     lines = (tmp_path / "env").read_text().splitlines()
+    assert lines[0] == "OF=others"
     environ.update(line.split("=", 1) for line in lines)
     shown = packaged.run(["bash", "-ec", "mthreads-gmi -L"], environ).stdout
     assert shown.count("MTT S5000") == 8
@@ -222,6 +224,7 @@ def test_gitlab_jobs():
     common = jobs.pop(".simulated-gpus")
     for name, cards in (("test", 8), ("one-card", 1)):
         variables = dict(common["variables"], **jobs[name].get("variables", {}))
+        assert variables["MTML_PROFILE"].endswith("+frozen")
         environ = packaged.environment(packaged.ROOT, **variables)
         environ["PATH"] = os.path.dirname(sys.executable) + os.pathsep + environ["PATH"]
         script = "\n".join(common["before_script"][1:] + jobs[name]["script"])

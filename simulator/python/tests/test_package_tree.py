@@ -322,6 +322,7 @@ def test_no_xids_of_drivers_that_have_others(mtml_simulator):
 def test_displays(mtml_simulator):
     mtml_simulator.profile("s80")
     mtml_simulator.tree()
+    mtml_simulator.nodes()  # whose variables are gone in the next test, as those of the tree
     nvml.nvmlInit()
     device = nvml.nvmlDeviceGetHandleByIndex(0)
     assert nvml.nvmlDeviceGetDisplayMode(device) == 0 == nvml.nvmlDeviceGetDisplayActive(device)
