@@ -410,6 +410,9 @@ def test_a_card_that_does_not_come_back(key, value, words, monkeypatch, root):
         assert [simulated.get_value(card, "resets") for card in range(3)] == ["1", "0", "0"]
     text = "GPU 00000000:08:00.0 was reset, but %s\nGPU 00000000:09:00.0 was successfully reset.\n" % words
     assert (result.status, result.stdout) == (255, text + modify.EARLY)
+    monkeypatch.setattr(pymtml, "mtmlDeviceReset", lambda device: simulated.set_value(1, key, value))
+    with simulated.machine("s4000x8"):
+        assert words in smi("-r", "-i", "1").stdout
 
 
 @pytest.mark.parametrize("code, status", [(0, 255), (1, 1), (4, 4), (15, 15), (254, 255), (999, 255)])

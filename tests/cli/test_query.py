@@ -104,7 +104,7 @@ def test_help_is_read_as_exporters_read_it(kind):
     assert names == [line[0][0] for line in QUERIES[kind][0]]
     alike = re.compile("dram|gpucurrent|uncorrectable_inactive")  # which say what the one before says
     texts = [line[3] for line in QUERIES[kind][0] if not alike.search(line[0][0])]
-    assert len(set(texts)) == len(texts)
+    assert len(set(texts)) == len(texts) and all(texts)
     entries = [" or ".join('"%s"' % name for name in line[0]) + "\n%s\n" % line[3] for line in QUERIES[kind][0]]
     head = 'List of valid properties to query for the switch "--query-%s":\n' % kind
     assert result.stdout == "\n".join([head] + entries) + "\n"
