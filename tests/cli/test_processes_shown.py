@@ -70,15 +70,16 @@ def test_nobody_there(proc):
         assert any(line.split(" : ") == ["    Processes".ljust(54), "None"] for line in invoke("-q").lines)
 
 
-@pytest.mark.parametrize("name", ["pymtml", "nvidia-smi"])
-def test_nobody_visible(proc, hidden, name):
+@pytest.mark.parametrize("name, terminal", [("pymtml", False), ("nvidia-smi", False), ("nvidia-smi", True)])
+def test_nobody_visible(proc, hidden, name, terminal, monkeypatch):
     hidden(214)
+    monkeypatch.setenv("COLUMNS", "91")
     words = "No process visible to you; 214 could not be inspected (%s)" % step()
     with simulated.machine("s80"):
-        lines = invoke(name=name).lines
+        lines = invoke(name=name, terminal=terminal).lines
     # Programs that cut up nvidia-smi's table take each line in its frame for a process.
     ours, frame = "|  %s|" % words.ljust(87), "+" + "-" * 89 + "+"
-    assert lines[-2:] == ([ours, frame] if name == "pymtml" else [frame, "  " + words])
+    assert lines[-2:] == ([ours, frame] if name == "pymtml" or terminal else [frame, "  " + words])
     with simulated.machine("s80"):
         assert any(line.endswith(": " + words) for line in invoke("-q", name=name).lines)
 

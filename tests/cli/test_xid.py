@@ -6,8 +6,11 @@ The records are written as in genuine bytes of driver 3.0.0; the file that it ke
 import json
 import os
 import re
+import shutil
 import subprocess
+import sys
 import time
+import types
 
 import pytest
 import simulated
@@ -151,6 +154,19 @@ def test_following(proc):
             one.kill()
             one.wait()
             one.stdout.close()
+
+
+def test_files_that_go_away_while_they_are_followed(proc, monkeypatch):
+    """As the driver's do with its module."""
+    steps = [
+        lambda: shutil.rmtree(str(proc / "driver")),
+        lambda: recorded(proc, dict(PAGE_FAULT, seconds=NOW)),
+        sys.exit,
+    ]
+    recorded(proc, dict(TRAP, seconds=NOW))
+    clock = dict(vars(time), sleep=lambda seconds: steps.pop(0)())
+    monkeypatch.setattr(xid, "time", types.SimpleNamespace(**clock))
+    assert [line.split()[3] for line in run("xid", "-f").lines[1:]] == ["5000002", "1000003"]
 
 
 def test_what_is_new():
