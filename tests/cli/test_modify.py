@@ -415,6 +415,12 @@ def test_a_card_that_does_not_come_back(key, value, words, monkeypatch, root):
         assert words in smi("-r", "-i", "1").stdout
 
 
+def test_the_second_of_two_cards_at_one_address(root):
+    with simulated.machine("s3000x2", set="1.pci_sbdf=0000:3b:00.0;1.pci_bus=0x3b"):
+        assert smi("-r", "-i", "1").status == 0
+        assert [simulated.get_value(card, "resets") for card in range(2)] == ["0", "1"]
+
+
 @pytest.mark.parametrize("code, status", [(0, 255), (1, 1), (4, 4), (15, 15), (254, 255), (999, 255)])
 def test_the_exit_status_of_an_error(code, status):
     """NVML's code where there is such an error, and where that can be an exit status."""
