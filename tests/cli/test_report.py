@@ -10,6 +10,7 @@ import simulated
 from command import process_tree, run_command
 
 FILES = ["doctor.txt", "health.json", "machine.json", "xid.json", "capture.ini", "kernel.txt", "CONTENTS"]
+UUID = simulated.device_keys("s5000x8", 0)["uuid"]
 
 
 @pytest.fixture
@@ -19,7 +20,8 @@ def reported(tmp_path, monkeypatch):
     log = tmp_path / "dmesg"
     host = os.uname()[1]
     log.write_text(
-        '#!/bin/sh\nseq -f "mtgpu %%g" 2000\necho "%s kernel: mtgpu: GPU 0 /home/ann/x"\necho "usb: no"\n' % host
+        '#!/bin/sh\nseq -f "mtgpu %%g" 2000\necho "%s kernel: mtgpu: GPU 0 %s /home/ann/x"\necho "usb: no"\n'
+        % (host, UUID.upper())
     )
     log.chmod(0o755)
 
@@ -45,10 +47,12 @@ def test_what_is_in_it_and_what_is_masked(reported):
     everything = "\n".join(texts.values())
     assert [secret for secret in secrets if secret.lower() in everything.lower()] == []
     first, *rest = texts["kernel.txt"].splitlines()  # the newest
-    assert (first, len(rest), rest[-1]) == ("mtgpu 2", 1999, "HOST kernel: mtgpu: GPU 0 /home/USER/x")
     assert re.search(r"kernel.txt .* \(2000 lines\)", said)
     machine, health = json.loads(texts["machine.json"]), json.loads(texts["health.json"])
     shown = [card["uuid"] for card in machine["devices"]]
+    assert (first, len(rest)) == ("mtgpu 2", 1999) and rest[-1] == "HOST kernel: mtgpu: GPU 0 %s /home/USER/x" % shown[
+        0
+    ]
     assert len(set(shown)) == 8 and shown[0] in {one["uuid"] for one in health["findings"]}
     assert machine["host"] == "HOST" and machine["devices"][0]["processes"]["list"][0]["name"] == "PROGRAM"
     assert "verdict: pymtml works" in texts["doctor.txt"] and "[machine]" in texts["capture.ini"]
