@@ -154,6 +154,8 @@ def test_the_greatest_number_that_can_be_is_an_answer(sound):
     found = seen({key: most for key, (_, most) in MEASURED.items()})
     lost = [one for one in found if one[2] == NO_ANSWER.get(one[0], "-") != sound.get(one[:2])]
     assert [one for one in lost if ".reasons." not in one[1]] == []
+    with simulated.machine("s5000x8", set="%d.gpu_max_clock=0;%d.gpu_clock=99" % (CARD, CARD)):  # a limit that is none
+        assert invoke("--query-gpu=clocks.gr", "--format=csv,noheader", "-i", str(CARD)).stdout == "99 MHz\n"
 
 
 def test_a_degree_below_zero_is_one_of_a_card_that_lives():
