@@ -71,6 +71,8 @@ def test_each_option_of_the_genuine_helps_is_known(name):
             language.parse(["--reset-gpu-clock"])
         assert "mean" not in refused.value.hint
         return
+    texts = list(filter(None, options_of(name)[0].values()))
+    assert len(set(texts)) == len(texts)
     assert set(changing) == {spelling for spellings, changes in HELPS[name] if changes for spelling in spellings}
     for spelling in changing:
         with pytest.raises(errors.CommandError) as refused:
