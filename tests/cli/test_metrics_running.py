@@ -885,8 +885,10 @@ def test_what_is_no_file_is_not_replaced(tmp_path):
     folder.mkdir()
     pipe = folder / "pipe.prom"
     os.mkfifo(str(pipe))
-    with pytest.raises(CommandError, match="it exists and is not a regular file"):
-        files.replace_file(str(folder), b"")
+    (tmp_path / "link").symlink_to("nowhere")
+    for place in (folder, tmp_path / "link"):
+        with pytest.raises(CommandError, match="it exists and is not a regular file"):
+            files.replace_file(str(place), b"")
     with simulated.machine("no-driver"):
         result = invoke("metrics", "--textfile", str(pipe), "--lock", str(tmp_path / "lock"))
     assert result.stderr == "pymtml: cannot write %s: it exists and is not a regular file\n" % pipe
