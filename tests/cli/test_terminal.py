@@ -91,10 +91,12 @@ def test_hot_and_full_are_colored_on_a_terminal():
 
 def test_people_read_the_verdict_first_and_what_is_well_last():
     """Programs read the worst line first, and the others in the order of the checks; -q leaves out what is well."""
-    machine = dict(name="s3000x2", set="1.gpu_temperature=99;1.pci_cur_width=8")
+    replays = "0.pcie_replay_counter=3;1.pcie_replay_counter=4"
+    machine = dict(name="s3000x2", set="1.gpu_temperature=99;1.pci_cur_width=8;" + replays)
     status, text = Terminal("health", **machine).finish()
     first, *rest = text.splitlines()
     host = os.uname()[1]
+    assert "NOTE     pcie: PCIe replays: 3 (GPU 0), 4 (GPU 1)" in rest
     assert (status, first) == (2, "%s: \x1b[31mCRITICAL: 1 critical finding, 1 warning\x1b[0m" % host)
     hot, narrow = "temperature: GPU 1: 99 C; the limit is 85 C", "pcie: GPU 1: PCIe link is x8; the card supports x16"
     assert rest[0] == "\x1b[31mCRITICAL\x1b[0m " + hot and rest[1].startswith("         -> look at fans")
