@@ -192,6 +192,10 @@ def test_units_have_the_same_rights():
     services = [set(unit(name)["Service"].items()) for name in (SERVING, TEXTFILE)]
     own = {key for key, _ in services[0] ^ services[1]}
     assert own == OWN, own ^ OWN
+    assert [unit(name)["Service"]["UMask"] for name in (SERVING, TEXTFILE)] == ["0077", "0022"], "others read the file"
+    after = [set(unit(name)["Unit"]["After"].split()) for name in (SERVING, TEXTFILE)]
+    assert after[0] - after[1] == {unit(SERVING)["Unit"]["Wants"]} == {"network-online.target"}
+    assert after[1] == {"systemd-modules-load.service", "systemd-udev-trigger.service"}
     optional = {name: unit(os.path.join("optional", name))["Service"] for name in ("jobs.conf", "processes.conf")}
     jobs, processes = (options_of(one["ExecStart"].split()[2:]) for one in optional.values())
     assert (jobs.listen, processes.listen) == ("0.0.0.0:%d" % port(), "127.0.0.1:%d" % port())
@@ -287,6 +291,9 @@ def test_the_containerfile():
     assert "EXPOSE %d" % port() in lines
     (base,) = [line.split()[1] for line in lines if line.startswith("FROM")]
     assert base.endswith("-slim")
+    assert 'pip install --no-cache-dir "$wheel[metrics]"' in read("Containerfile") and "--uid 10001 " in read(
+        "Containerfile"
+    )
 
 
 def kubernetes(name):
@@ -330,7 +337,10 @@ def test_the_pods_are_found():
     assert made["Service"]["spec"]["publishNotReadyAddresses"] and monitor["attachMetadata"] == {"node": True}
     assert pod["spec"]["tolerations"] == [{"operator": "Exists"}]
     assert container["env"] == [{"name": "MTHREADS_VISIBLE_DEVICES", "value": "all"}]
-    assert rules["gpus"]["sourceLabels"] == ["__meta_kubernetes_node_label_" + label]
+    assert (
+        rules["gpus"]["sourceLabels"] == ["__meta_kubernetes_node_label_" + label] and rules["gpus"]["regex"] == "(.+)"
+    )
+    assert rules["instance"]["sourceLabels"] == ["__meta_kubernetes_pod_node_name"], "a host is its node"
 
 
 def test_rules_for_the_operator():
@@ -362,7 +372,9 @@ def test_the_pod_may_do_little():
         "Egress",
     }
     namespace = source["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
-    assert set(re.findall(r"kubectl .*-n (\S+)", read("README.md"))) == {namespace}
+    text = read("README.md")
+    assert set(re.findall(r"kubectl .*-n (\S+)", text)) == {namespace}
+    assert "runtimeClassName: %s`" % spec["runtimeClassName"] in text and "`%s`" % spec["priorityClassName"] in text
     assert (spec["securityContext"]["runAsUser"], spec["securityContext"]["runAsNonRoot"]) == (10001, True)
 
 
@@ -370,11 +382,11 @@ def test_a_plugin_of_node_problem_detector(slurm, simulator, tmp_path):
     """Its exit statuses are others than those of health; the line is what is wrong."""
     monitor = json.loads(read("kubernetes", "npd_mthreads.json"))
     (rule,) = monitor["rules"]
-    assert [one["type"] for one in monitor["conditions"]] == [rule["condition"]]
+    assert [one["type"] for one in monitor["conditions"]] == [rule["condition"]] and rule["type"] == "permanent"
     assert os.path.basename(rule["path"]) == "npd_mthreads.sh"
 
     environment = dict(os.environ, LD_LIBRARY_PATH=simulator, MTML_SIM_PROFILE="s3000x2", TMPDIR=str(tmp_path))
-    environment["PYMTML_HEALTH_DEFAULTS"] = str(tmp_path / "defaults")
+    environment.update(PYMTML_HEALTH_DEFAULTS=str(tmp_path / "defaults"), PYTHONHOME="/nowhere")
     script = os.path.join(FLEET, "kubernetes", os.path.basename(rule["path"]))
 
     def plugin(**variables):
@@ -400,6 +412,9 @@ def test_names_of_the_collector():
     """Each series that is renamed is one of pymtml metrics, with the labels that are; each is renamed once."""
     config = yaml.safe_load(read("otel", "collector.yml"))
     (scrape,) = config["receivers"]["prometheus"]["config"]["scrape_configs"]
+    (pipeline,) = config["service"]["pipelines"].values()
+    assert pipeline == {name: list(config[name]) for name in ("receivers", "processors", "exporters")}
+    assert scrape["scrape_interval"] == "15s"
     assert scrape["static_configs"][0]["targets"] == ["localhost:%d" % port()]
     transforms = config["processors"]["metricstransform"]["transforms"]
     *each, common = transforms
@@ -846,7 +861,10 @@ def test_a_cause_silences_what_follows():
 @pytest.mark.parametrize("severity, receiver", [("critical", "pager"), ("warning", "tickets"), ("info", "nobody")])
 def test_who_is_told_of_an_alert(severity, receiver):
     """Of a host and of many; as one page, with all that follows within two evaluations of the rules."""
-    root = yaml.safe_load(read("alertmanager.yml"))["route"]
+    config = yaml.safe_load(read("alertmanager.yml"))
+    root, receivers = config["route"], {one["name"]: one.get("webhook_configs", []) for one in config["receivers"]}
+    told = {"pager": ["http://localhost:9099/page"], "tickets": ["http://localhost:9099/ticket"], "nobody": []}
+    assert {name: [one["url"] for one in hooks] for name, hooks in receivers.items()} == told
     assert [root[name] for name in ("group_wait", "group_interval", "repeat_interval")] == ["30s", "5m", "4h"]
     for labels, groups in (({"instance": "a"}, ["job", "instance"]), ({}, ["job", "problem"])):
         route, found = root, {}
@@ -888,10 +906,13 @@ def test_an_alert_looks_at_what_it_says():
     """Its times and limits, in its summary and in docs/metrics.md; the limit of a temperature is health's."""
     (row,) = [row for row in READINGS if row.name == "temperature.slowdown"]
     with open(os.path.join(ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
-        documented = dict(re.findall(r"(?m)^\| `Mthreads(\w+)` \| [\w ]+ \| (.*) \|$", file.read()))
+        rows = re.findall(r"(?m)^\| `Mthreads(\w+)` \| ([\w ]+) \| (.*) \|$", file.read())
+    documented, severities = {name: when for name, _, when in rows}, {name: severity for name, severity, _ in rows}
     recorded = {rule["record"]: rule["expr"] for rule in rules("rules.yml") if "record" in rule}
     for rule in (one for one in rules("rules.yml") if one.get("alert")):
         name, text, when = rule["alert"], rule["annotations"]["summary"], documented[rule["alert"][len("Mthreads") :]]
+        severity = severities[name[len("Mthreads") :]].replace("as its hosts", "{{ $labels.severity }}")
+        assert rule["labels"]["severity"] == severity, name
         looked_at = " ".join([rule["expr"]] + [expr for record, expr in recorded.items() if record in rule["expr"]])
         times = set(re.findall(r"\b(?:%s)\b" % "|".join(TIMES), text + " " + when))
         spans = set(re.findall(r"(?:\[|offset )(\w+)", rule["expr"])) | {rule.get("for", "1m")}
