@@ -56,7 +56,7 @@ def refused(capfd, **variables):
         ("MTML_SIM_MUSA_VERSION", "4.3", "MTML_SIM_MUSA_VERSION"),
         ("MTML_SIM_FROZE", "1", "unknown variable"),
         ("MTML_SIM_SET", "0.gpu_temprature=1", "gpu_temprature: unknown key"),
-        ("MTML_SIM_SET", "9.gpu_temperature=1", "no such device"),
+        ("MTML_SIM_SET", "8.gpu_temperature=1", "no such device"),
         ("MTML_SIM_SET", "gpu_temperature=1", "DEVICE.KEY=VALUE"),
         ("MTML_SIM_SET", "0.gpu_temperature", "DEVICE.KEY=VALUE"),
     ],

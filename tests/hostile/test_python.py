@@ -12,7 +12,7 @@ from concurrency import in_child
 
 import pymtml
 
-SECONDS = 2  # what takes minutes where a count is not bounded; what takes no time at all where it is
+SECONDS = 2  # of the processor: what takes minutes where a count is not bounded; what takes no time at all where it is
 
 
 class LyingInt(int):
@@ -135,9 +135,9 @@ def call_in_child(work, seconds=SECONDS, name="s5000x8"):
     def child():
         pymtml.nvmlInit()
         device = pymtml.nvmlDeviceGetHandleByIndex(0)
-        began = time.monotonic()
+        began = time.process_time()
         work(device)
-        assert time.monotonic() - began < seconds
+        assert time.process_time() - began < seconds
 
     with simulated.machine(name):
         assert in_child(child) == 0
@@ -180,9 +180,9 @@ def test_counts_of_lists_are_bounded(count):
             (pymtml.mtmlDeviceGetActiveVirtDeviceUuids, (device, count, 48)),
         ]
         for function, arguments in calls:
-            began = time.monotonic()
+            began = time.process_time()
             refused(lambda: function(*arguments), pymtml.MTMLError_InvalidArgument, pymtml.MTMLError_NotSupported)
-            assert time.monotonic() - began < SECONDS, function
+            assert time.process_time() - began < SECONDS, function
 
     call_in_child(work, 20 * SECONDS)
 
