@@ -211,7 +211,10 @@ def test_values_without_a_form():
 
 def failed_call():
     buffer = ctypes.create_string_buffer(64)
-    return buffer.value.decode() if LIBRARY.mtmlSimGetFailedCall(buffer, ctypes.c_size_t(64)) == 0 else None
+    if LIBRARY.mtmlSimGetFailedCall(buffer, ctypes.c_size_t(64)):
+        return None
+    assert LIBRARY.mtmlSimGetFailedCall(buffer, ctypes.c_size_t(len(buffer.value))) == -1  # without room for the NUL
+    return buffer.value.decode()
 
 
 def fail_call(number, code):

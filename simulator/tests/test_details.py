@@ -178,6 +178,10 @@ def test_log_files_are_closed(log, tmp_path):
     log.fileConfig.file = b""
     interface.call("mtmlLogSetConfiguration", ctypes.byref(log))
     assert len(os.listdir("/proc/self/fd")) == before - 1
+    log.fileConfig.file = str(tmp_path / "log").encode()
+    interface.call("mtmlLogSetConfiguration", ctypes.byref(log))
+    LIBRARY.mtmlSimEnd()
+    assert len(os.listdir("/proc/self/fd")) == before - 1
 
 
 @pytest.mark.parametrize("where", ["console", "system", "file", "callback"])
@@ -263,6 +267,14 @@ def test_owner_of_a_session_belongs_to_the_host(profile_name, wanted):
         metrics = STRUCTS["MtmlCodecSessionMetrics"]()
         interface.call("mtmlVpuGetEncoderSessionMetrics", session.vpu(), 0, ctypes.byref(metrics))
         assert (metrics.pid, metrics.hResolution) == (wanted, 1920)
+    with Session("s3000-vgpu-host+frozen") as session:
+        sim_set(interface.virt_number(0, 0), "encoder_sessions", "id=0 pid=4242")
+        uuid = sim_get(interface.virt_number(0, 0), "uuid").encode()
+        vpu = interface.pointer(
+            "mtmlDeviceInitVpu", interface.pointer("mtmlDeviceInitVirtDevice", session.device(), uuid)
+        )
+        interface.call("mtmlVpuGetEncoderSessionMetrics", vpu, 0, ctypes.byref(metrics))
+        assert metrics.pid == 0
 
 
 def test_tracing_leaves_errno_alone():
@@ -280,13 +292,15 @@ def test_tracing_leaves_errno_alone():
 def test_looking_at_the_control_file_leaves_errno_alone(tmp_path):
     code = (
         "import ctypes, time\nM = ctypes.CDLL(L._name, use_errno=True)\np = P(); M.mtmlLibraryInit(R(p))\n"
+        "d = P(); M.mtmlLibraryInitDeviceByIndex(p, 0, R(d)); m = P(); M.mtmlDeviceInitMemory(d, R(m))\n"
+        "ctypes.set_errno(76); assert M.mtmlMemorySetEccMode(m, 1) == 0; written = ctypes.get_errno()\n"
         "time.sleep(0.05); ctypes.set_errno(77); assert M.mtmlLibraryCountDevice(p, R(ctypes.c_uint())) == 0\n"
         "first = ctypes.get_errno(); open(os.environ['MTML_SIM_CONTROL'], 'w').write('0.gpu_clock = 1\\n')\n"
-        "time.sleep(0.05)\n"
-        "ctypes.set_errno(78); M.mtmlLibraryCountDevice(p, R(ctypes.c_uint())); print(first, ctypes.get_errno())"
+        "time.sleep(0.05); ctypes.set_errno(78)\n"
+        "M.mtmlLibraryCountDevice(p, R(ctypes.c_uint())); print(written, first, ctypes.get_errno())"
     )
     done = run_python(code, MTML_SIM_CONTROL=str(tmp_path / "control"))
-    assert done.stdout == "77 78\n", done.stderr
+    assert done.stdout == "76 77 78\n", done.stderr
 
 
 def test_setting_what_is_so_already_ends_no_handle():

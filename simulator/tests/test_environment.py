@@ -99,6 +99,8 @@ def test_misspelt_variable(capfd, variable, value, told):
         (("base = s80-narrow-slot",), 3, "[machine] base: a base has no base itself"),
         (("base = s80", "[device.0]", "nme = a"), 5, "nme: unknown key"),
         (("base = s80", "[device.2]", "name = a"), None, "[device.1] is missing"),
+        (("[virt_type.%s]" % (118 * "x"),), 3, "a section is written as [NAME]"),
+        (("[device.0]", "mtlink_peer = 0.64"), 4, "mtlink_peer: not of the form"),
         (("missing = mtmlNothing",), 3, "[machine] missing"),
         (("faults = mtmlNothing=UNKNOWN",), 3, "[machine] faults: unknown function"),
         (("[device.1]",), None, "[device.0] is missing"),
@@ -650,7 +652,7 @@ def test_what_moves_has_limits_of_its_own(tmp_path):
     lines += ["gpu_max_clock = 2001", "memory_max_clock = 1001", "vpu_max_clock = 501"]
     lines += ["power_usage = 90000", "default_power_limit = 90001"]
     lines += ["gpu_temperature = 89", "memory_temperature = 89", "shutdown_temperature = 90"]
-    lines += ["gpu_utilization = 0", "fan_speed = 0"]
+    lines += ["gpu_utilization = 0", "fan_speed = 0", "memory_total = 1000000", "memory_used = 999999"]
     path = write_profile(tmp_path / "many.ini", *(lines + ["[device.%d]" % card for card in range(64)]))
     with Session(path) as session:
         for name, part, limit in (("Gpu", "gpu", 2001), ("Memory", "memory", 1001), ("Vpu", "vpu", 501)):
@@ -661,6 +663,8 @@ def test_what_moves_has_limits_of_its_own(tmp_path):
         for name, part in (("mtmlGpuGetTemperature", session.gpu), ("mtmlMemoryGetTemperature", session.memory)):
             temperatures = [integer(name, part(card)) for card in range(64)]
             assert max(temperatures) == 89 and min(temperatures) < 89
+        used = [uint64("mtmlMemoryGetUsed", session.memory(card)) for card in range(64)]
+        assert max(used) == 1000000 and min(used) < 999999
         for card in range(64):  # what is idle, or stands still, remains so
             assert uint("mtmlGpuGetUtilization", session.gpu(card)) == 0
             assert uint("mtmlDeviceGetFanSpeed", session.device(card), 0) == 0

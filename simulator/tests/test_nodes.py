@@ -25,6 +25,7 @@ for _ in range(int(sys.argv[5])):
         break
     except OSError as error:
         print(error.errno, flush=True)
+assert os.dup(0) == node + 1  # no file is left open
 sys.stdout.buffer.write(buffer)
 """
 

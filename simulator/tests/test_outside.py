@@ -147,21 +147,25 @@ def test_every_kind_of_object(control):
     late.end()
 
 
-def test_faults(other):
+def test_faults(other, control):
     with here() as session:
         gpu = session.gpu(0)
         assert LIBRARY.mtmlSimAddFaults(b"0.mtmlGpuGetTemperature=TIMEOUT@1x2") == 0
         # Each process counts its own calls.
         for ask in (lambda: temperature(gpu), lambda: other("temperature()")):
             assert [isinstance(ask(), int) for _ in range(4)] == [True, False, False, True]
-        # What is added later does not begin the others' count anew.
+        # What is added later does not begin the others' count anew, and takes nobody's place.
+        assert LIBRARY.mtmlSimAddFaults(b"1.mtmlGpuGetTemperature=TIMEOUT") == 0
         assert LIBRARY.mtmlSimAddFaults(b"0.mtmlGpuGetTemperature=UNKNOWN@0x1") == 0
+        assert other("temperature(1)") == "TIMEOUT"
         assert [other("temperature()") for _ in range(2)][0] == "UNKNOWN"
         assert isinstance(other("temperature()"), int)
         assert LIBRARY.mtmlSimSetFaults(b"*=RESOURCE_IS_BUSY") == 0
         assert other("temperature()") == "RESOURCE_IS_BUSY"
         assert LIBRARY.mtmlSimSetFaults(None) == 0
         assert isinstance(other("temperature()"), int)
+        assert LIBRARY.mtmlSimSet(MACHINE, b"faults", b"8.*=TIMEOUT") == -1
+    assert "8.*" not in control.read_text()
 
 
 def test_faults_of_the_variable_are_taken_back(control):
@@ -264,7 +268,11 @@ def test_mpc(control):
     count_errors(0, *COUNTERS)
     assert LIBRARY.mtmlSimReboot() == 0
     assert other(COUNTS % 0) == ["0", "0", "5", "6", "0"] and other("sim_get(0, 'mpc_mode')") == "DISABLE"
-    other.end()
+    # What cannot be is taken back.
+    before = other("sim_get(0, 'mpc_configurations')")
+    written(control, "0.mpc_configurations = 5\n")
+    assert other("sim_get(0, 'mpc_configurations')") == before != "5"
+    assert "mpc_configurations = 5: the instances cannot be made" in other.end()
 
 
 def test_two_that_write_at_once(control):
@@ -307,6 +315,13 @@ def test_written_by_hand(control, other):
     assert isinstance(other("temperature(1)"), int)
     assert other("temperature()") != 5
     assert other("sim_get(5, 'gpu_clock')") == "9"
+    # Another file in its place, of the same time and size.
+    copy, stamp = control.with_name("copy"), control.stat().st_mtime_ns
+    written(copy, "5.gpu_clock = 8")
+    os.utime(str(copy), ns=(stamp, stamp))
+    copy.replace(control)
+    time.sleep(0.1)
+    assert other("sim_get(5, 'gpu_clock')") == "8"
     assert other("sim_get(0, 'gpu_clock')") == profiles.read("s5000x8")["device.0"]["gpu_clock"]
     # Lines of one's own stay when programs write.
     control.write_text("# mine\n5.gpu_clock = 9\n")
@@ -393,6 +408,9 @@ def test_folder_that_is_gone(tmp_path):
 
 def test_disk_that_is_full(control):
     """No file may have a byte, as on a full disk. Not to the end of the test: pytest writes to files."""
+    control.write_text((1 << 20) * "#")  # the largest that is read
+    refused(control, "File too large")
+    control.unlink()
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
     try:

@@ -269,6 +269,7 @@ SESSION = "id=0 pid=0 width=0 height=0 fps=0 bitrate=0 latency=0 codec=AVC state
         ("power_usage", "4294967295", "4294967296"),
         ("memory_total", "18446744073709551615", "18446744073709551616"),
         ("name", 255 * "x", 256 * "x"),
+        ("musa_compute_capability", "2147483647.2147483647", "3.2147483648"),
         ("fan_speed", "1" + 63 * ", 1", "1" + 64 * ", 1"),
         ("displays", "DP 1x1@1" + 15 * ", DP 1x1@1", "DP 1x1@1" + 16 * ", DP 1x1@1"),
         ("encoder_sessions", SESSION + 63 * (", " + SESSION), SESSION + 64 * (", " + SESSION)),
