@@ -90,8 +90,9 @@ def test_exec_of_a_file(tmp_path, form):
 
 
 def test_exec_wins_over_what_was_set_before():
-    odd = environment(PYMTML_LIBRARY="/nowhere/libmtml.so", MTML_SIM_PROFILE="s9000")
-    done = command("exec", "s80", "--", sys.executable, "-c", NAMES, environ=odd)
+    odd = environment(PYMTML_LIBRARY="/nowhere/libmtml.so", MTML_SIM_PROFILE="s9000", PYMTML_MUSA_LIBRARY="/nowhere")
+    code = "import os; os.stat(os.environ['PYMTML_MUSA_LIBRARY']); " + NAMES
+    done = command("exec", "s80", "--", sys.executable, "-c", code, environ=odd)
     assert done.stdout == "MTT S80\n", done.stderr
 
 
