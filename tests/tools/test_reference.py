@@ -131,12 +131,21 @@ def entry(name):
     return text.partition("\n## ")[0]
 
 
-def test_units_of_field_values():
+def test_units_of_fields():
     """By a word in the name of the field."""
+
+    def rows(name):
+        return csv.DictReader(reference.generated.read("facts/%s.csv" % name).splitlines())
+
     units = {"TEMP": "degrees Celsius", "ENERGY": "mJ", "POWER": "mW", "SPEED": "MB/s"}
-    for row in csv.DictReader(reference.generated.read("facts/field_values.csv").splitlines()):
+    for row in rows("field_values"):
         of_its_words = [unit for word, unit in units.items() if word in row["field"].split("_")]
         assert [row["unit"]] == (of_its_words or [""]), row
+    units = {"Util$|Threshold$|percentage": "percent", "time[sS]tamp$|Latency|Usec": "microseconds", "MB$": "MiB"}
+    units.update({"Temp$": "degrees Celsius", "^(total|free|used|reserved)$": "bytes"})
+    for row in rows("struct_fields"):
+        for words, unit in units.items():
+            assert row["unit"] == unit or not re.search(words, row["field"]), row
 
 
 def test_entry_says_what_the_docstring_says():
