@@ -297,19 +297,39 @@ def test_the_library_is_left_before_the_command_runs(tmp_path):
     assert trace.read_text().splitlines()[-1] == "mtmlLibraryShutDown"
 
 
+# ---- Those that look again ----
+
+
+@pytest.fixture
+def ticks(monkeypatch):
+    """The seconds of each pause, which do not pass; the fifth ends by Ctrl-C."""
+
+    def sleep(seconds):
+        found.append(seconds)
+        if len(found) == 5:
+            raise KeyboardInterrupt
+
+    found = []
+    monkeypatch.setattr("time.sleep", sleep)
+    return found
+
+
+@pytest.mark.parametrize("words, pauses", [("live_view.py", 5), ("live_view.py 3", 2), ("nvml_monitor.py", 2)])
+def test_a_second_from_one_look_to_the_next(words, pauses, ticks, monkeypatch):
+    example, *_ = words.split()
+    if example == "live_view.py":
+        pytest.importorskip("rich")
+    monkeypatch.setattr("sys.argv", words.split())
+    with simulated.machine(simulated.DISTINCT):
+        runpy.run_path(os.path.join(FOLDER, example), run_name="__main__")
+    assert ticks == [1] * pauses
+
+
 # ---- The memory watcher ----
 
 
-def test_watcher_without_arguments(monkeypatch, capsys):
+def test_watcher_without_arguments(ticks, monkeypatch, capsys):
     """90 percent, until Ctrl-C."""
-
-    def sleep(seconds):
-        ticks.append(seconds)
-        if len(ticks) == 5:
-            raise KeyboardInterrupt
-
-    ticks = []
-    monkeypatch.setattr("time.sleep", sleep)
     monkeypatch.setattr("sys.argv", ["memory_watcher.py"])
     setting = "*.memory_total=1048576000;0.memory_used=943718400;1.memory_used=943718399"
     with simulated.machine(simulated.DISTINCT, set=setting):
