@@ -120,11 +120,10 @@ def test_what_alerts_take_for_granted():
 
 def test_cards_that_are_expected_are_counted():
     """PromQL makes no number of a label: each number is added up with its own."""
-    (counted,) = [
-        one["expr"] for one in rules("rules.yml") if one.get("record") == "instance:mthreads_gpus_expected:max"
-    ]
-    pairs = re.findall(r"up\{gpus=\"(\d+)\"\} \* 0 \+ (\d+)", counted)
-    assert pairs == [(str(number), str(number)) for number in range(1, 17)]
+    for name in ("rules.yml",) + DASHBOARDS:
+        found = [re.findall(r'up\{gpus="(\d+)"[^}]*\} \* 0 \+ (\d+)', query) for query in queries(name)]
+        numbers = [(str(number), str(number)) for number in range(1, 17)]
+        assert numbers in found and all(pairs in ([], numbers) for pairs in found), name
 
 
 def printed(environment, *arguments):
