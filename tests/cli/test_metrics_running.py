@@ -452,6 +452,7 @@ def test_the_card_at_which_a_child_falls_silent(collector, names, status):
     found, started = collector(
         [order(0, 1, 2), card(0, {"answers": 0} if "answers" in names else {})],
         [order(0, 2, 1), card(0), card(2)],
+        [("driver", "gone")],
         [order(0, 2, 1), card(0), card(2), card(1), DONE],
         names=names,
     )
@@ -466,8 +467,9 @@ def test_the_card_at_which_a_child_falls_silent(collector, names, status):
     assert [one["up"] for one in result.cards] == [True, False, True] and result.errors[1, ""] == {
         ("all", "NoAnswer"): 2
     }
+    assert found.collect().failure == "gone"  # it counts no cards
     result = found.collect()
-    assert started[2].told[0]["last"] == [1] and result.failure is None
+    assert started[3].told[0]["last"] == [1] and result.failure is None
     assert [one["up"] for one in result.cards] == [True, True, True] and found._last == []
 
 
