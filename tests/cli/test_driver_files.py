@@ -1,5 +1,6 @@
 """The driver's own files in health, doctor, metrics and capture: what they say of cards, and what is not understood."""
 
+import errno
 import json
 import os
 import re
@@ -308,3 +309,8 @@ def test_whether_the_driver_tells_the_memory_of_processes(proc):
     found = json.loads(run_command("doctor", "--json", name="s3000x2", extra_environment=extra).stdout)["findings"]
     texts = [one["text"] for one in found if one["check"] == "processes" and one["status"] == "NOTE"]
     assert texts == ["memory per process is unavailable: " + reason]
+
+
+@pytest.mark.parametrize("code, failed", [(errno.EACCES, False), (errno.EPERM, False), (errno.EIO, True)])
+def test_what_a_user_may_not_read_is_no_failure_of_the_driver(code, failed):
+    assert driver._unread(OSError(code, "why")).failed == failed
