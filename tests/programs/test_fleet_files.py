@@ -200,6 +200,8 @@ def test_units_have_the_same_rights():
     assert (jobs.listen, processes.listen) == ("0.0.0.0:%d" % port(), "127.0.0.1:%d" % port())
     assert "PYMTML_HPC_JOBS:-%s}" % jobs.hpc_job_dir in read("slurm", "hpc_job.sh")
     assert optional["jobs.conf"]["ExecStartPre"] == "+/usr/bin/install -d " + jobs.hpc_job_dir
+    for name in os.listdir(os.path.join(FLEET, "systemd", "optional")):
+        assert read("systemd", "optional", name).count("ExecStart=\nExecStart=/") == 1, "in the place of the unit's own"
     rights = optional["processes.conf"]
     assert rights["CapabilityBoundingSet"] == rights["AmbientCapabilities"] == "CAP_SYS_PTRACE CAP_DAC_READ_SEARCH"
 
@@ -425,6 +427,7 @@ def test_names_of_the_collector():
         assert used | set(one.get("experimental_match_labels", ())) == set(labels) - {"fan"}, one
     assert len({one["include"] for one in each}) == len({one["new_name"] for one in each}) == len(each)
     operations = [operation for one in each for operation in one.get("operations", ())]
+    assert all("new_label" in operation for operation in operations)
     values = {one["value"]: one["new_value"] for operation in operations for one in operation.get("value_actions", ())}
     assert values == {"gpu": "general", "slowdown": "high.degraded", "shutdown": "high.critical"}
     used = {operation["label"] for operation in common["operations"] if operation["action"] == "update_label"}
