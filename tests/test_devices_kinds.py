@@ -149,6 +149,8 @@ def test_instances_of_a_card_are_nowhere_else():
         for one, two, level in ((parent, first, 0), (first, second, 0), (first, other, 40)):
             assert nvml.nvmlDeviceGetTopologyCommonAncestor(one, two) == level
             assert nvml.nvmlDeviceOnSameBoard(one, two) is (level == 0)
+        simulated.set_value(1, "board", 0)  # where they are not the only ones
+        assert nvml.nvmlDeviceGetMultiGpuBoard(nvml.nvmlDeviceGetHandleByIndex(0)) == 1
 
 
 def test_dividing_a_card_and_undoing_it():

@@ -73,6 +73,7 @@ def test_class_codes_need_version_struct_and_sysfs(tree, device):
     "connectors, mode, active",
     [
         ({"card0-HDMI-A-1": ("connected", "enabled"), "card0-DP-1": ("disconnected", "disabled")}, 1, 1),
+        ({"card0-HDMI-A-1": ("disconnected", "disabled"), "card0-DP-1": ("connected", "enabled")}, 1, 1),
         ({"card0-HDMI-A-1": ("connected", "disabled")}, 1, 0),
         ({"card0-DP-1": ("disconnected", "disabled"), "card0-DP-2": ("unknown", "disabled")}, 0, 0),
     ],
