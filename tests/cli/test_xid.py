@@ -19,6 +19,8 @@ from inside import checks, driver, limits, metrics_collector, xid
 from mtml_simulator import driver_files
 from mtml_simulator.driver_files import event_record, event_report
 
+import pymtml
+
 NOW = 1794000000  # of the clock that the command sees
 HOUR = 3600
 TRAP = {"xid": 0x05000002, "text": "trap", "pid": 4242}
@@ -245,6 +247,17 @@ JUDGED = [
         "WARNING XID 7f000001 (6, 7) at WHEN: drain the host and reboot",
     ),
 ]
+ADVICE = {
+    "look at the fan": [0x05000001],
+    "look at fans, air flow and the power limit": [0x05000003],
+    "drain the card and reboot": [0x02000006],
+    "`pymtml mtlink -s` shows all links; reseat the board or the bridge": [0x07000001, 0x07000003, 0x07000004],
+}
+for _advice, _numbers in ADVICE.items():
+    for _xid in _numbers:
+        _named = ("%x %s" % (_xid, pymtml._XIDS[_xid][0])).strip()
+        _text = "WARNING XID %s (warn, gpu) at WHEN: %s" % (_named, _advice)
+        JUDGED.append(({"xid": _xid, "severity": "warn"}, 1, _text))
 
 
 def judged(proc, *arguments, card="GPU 1", **machine):
