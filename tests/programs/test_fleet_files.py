@@ -202,6 +202,8 @@ def test_units_have_the_same_rights():
     assert optional["jobs.conf"]["ExecStartPre"] == "+/usr/bin/install -d " + jobs.hpc_job_dir
     for name in os.listdir(os.path.join(FLEET, "systemd", "optional")):
         assert read("systemd", "optional", name).count("ExecStart=\nExecStart=/") == 1, "in the place of the unit's own"
+    assert re.findall(r"--port (\d+)", read("systemd", "optional", "nvitop-exporter.conf")) == ["8000"]
+    assert "on port 8000;" in read("README.md")
     rights = optional["processes.conf"]
     assert rights["CapabilityBoundingSet"] == rights["AmbientCapabilities"] == "CAP_SYS_PTRACE CAP_DAC_READ_SEARCH"
 
