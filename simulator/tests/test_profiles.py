@@ -246,11 +246,13 @@ def test_values_can_be_odd():
         assert uint("mtmlDeviceGetPowerUsage", device) == 4294967295
         interface.sim_set(2, "ecc_corrected_aggregate", 18446744073709551615)
         assert uint64("mtmlMemoryGetEccErrorCounter", memory, 0, 1, 1) == 18446744073709551615
-        interface.sim_set(2, "name", r"a\xff\x7f\\b\s")
-        assert text("mtmlDeviceGetName", device) == b"a\xff\x7f\\b "
-        assert interface.sim_get(2, "name") == r"a\xff\x7f\\b\s"
+        interface.sim_set(2, "name", r"a\xff\x7f\\b\n\t\s")
+        assert text("mtmlDeviceGetName", device) == b"a\xff\x7f\\b\n\t "
+        assert interface.sim_get(2, "name") == r"a\xff\x7f\\b\n\t\s"
         interface.sim_set(2, "pci_sbdf", "")
-        assert out("mtmlDeviceGetPciInfo", STRUCTS["MtmlPciInfo"], device).sbdf == b""
+        interface.sim_set(2, "pci_bus_width", 16)
+        pci = out("mtmlDeviceGetPciInfo", STRUCTS["MtmlPciInfo"], device)
+        assert (pci.sbdf, pci.busWidth) == (b"", 16)
         interface.sim_set(2, "unsupported", "")
         interface.sim_set(2, "fan_speed", "30, 140")
         assert uint("mtmlDeviceGetFanSpeed", device, 1) == 140
