@@ -97,10 +97,9 @@ def test_both_look_ups(name):
         for number in CARDS[name]["pci_device"]:
             settings = {"name": "Other", "pci_device_id": "%#x" % (int(number, 16) << 16 | 0x1ED5)}
             assert asked_with(settings) == expected, FORM % (name, "_CAPABILITY_BY_PCI_ID")
-        assert asked_with({"name": name, "pci_device_id": "0xffff1234"}) == expected, FORM % (
-            name,
-            "_CAPABILITY_BY_NAME",
-        )
+        for text in (name, name.replace(" ", "-")):
+            found = asked_with({"name": text, "pci_device_id": "0xffff1234"})
+            assert found == expected, FORM % (name, "_CAPABILITY_BY_NAME")
         assert asked_with({"name": "Other", "pci_device_id": "0xffff1234"}) == (0, 0)
 
 

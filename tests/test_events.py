@@ -31,6 +31,7 @@ def test_a_record_is_read_field_by_field():
     assert (xid.scope, xid.severity, xid.time, xid.pid) == ("process", "warn", 0x6AA1F200, 4250)
     assert (xid.text, xid.uuid) == ("addr 0x00", "6a1f0c52-83d7-4be9-9c41-d20e75b8a600")
     assert xid.address == "0000:2a:00.0"
+    assert nvml._xid_records(changed(48, b"\7\3"))[0][0].address == "0000:2a:03.7"
 
 
 def test_the_drivers_own_name_is_taken_where_it_is_known():

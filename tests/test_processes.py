@@ -332,6 +332,8 @@ def test_table(proc, device, what):
         elif status is not ...:
             proc.write("%d/status" % pid, status)
     proc.table("gpu0", "mtgpu.0", text=text)
+    simulated.set_faults("mtmlDeviceCountDisplayInterface=TIMEOUT@0x1")
+    assert graphics(device) == []  # the next query asks again whether the card has a display
     assert (compute(device), graphics(device)) == (computes, draws)
     if isinstance(sampled, list):
         assert shares(device) == sampled
