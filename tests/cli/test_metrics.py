@@ -195,17 +195,17 @@ def test_errors_that_the_kernel_counts(page, tmp_path, monkeypatch):
     monkeypatch.setenv("PYMTML_SYS_ROOT", str(tmp_path))
     folder = tmp_path / "bus" / "pci" / "devices" / "0000:3a:00.0"
     folder.mkdir(parents=True)
-    (folder / "aer_dev_correctable").write_text("RxErr 0\nBadTLP 70\nTOTAL_ERR_COR 70\n")
+    (folder / "aer_dev_correctable").write_text("RxErr 0\nBadTLP 90\nTOTAL_ERR_COR 90\n")
     (folder / "aer_dev_fatal").write_text("DLP 2\n<unknown>_bit[3] 1\nPoison \xff 3\nTOTAL_ERR_FATAL 2\n")
     (folder / "aer_dev_nonfatal").mkdir()
     (tmp_path / "1").write_text("7\n8\n")
     found = page("--hpc-job-dir", str(tmp_path))[OF_CARD + "pcie_aer_errors_total"]
     errors = [(labels["gpu"], labels["severity"], labels["error"], value) for labels, value in found]
-    assert errors == [("1", "correctable", "BadTLP", 70), ("1", "fatal", "DLP", 2)]
+    assert errors == [("1", "correctable", "BadTLP", 90), ("1", "fatal", "DLP", 2)]
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     fatal = "WARNING", "fatal PCIe errors (AER) since the host started: 2"
-    often = "NOTE", "corrected PCIe errors (AER) per hour since the host started: 70"
-    for seconds, more in (("3600.00 9.9", [often]), ("4200.00 9.9", []), ("", [])):
+    often = "NOTE", "corrected PCIe errors (AER) per hour since the host started: 90"
+    for seconds, more in (("3600.00 9.9", [often]), ("5400.00 9.9", []), ("", [])):
         (tmp_path / "uptime").write_text(seconds)
         with simulated.machine("s5000x8"), Machine() as machine:
             said = [(one.level, one.text) for one in checks.pcie_replays(machine.cards[1], limits())]
