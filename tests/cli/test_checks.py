@@ -262,7 +262,7 @@ def test_what_an_answer_is_called_that_does_not_come():
 
 
 TWIN = "%s %s, which GPU %s reports as well: one card answers for another"
-UUID, PLACE = "11111111-2222-3333-4444-555555555555", "00000000:77:00.0"
+UUID, PLACE = "11111111-2222-3333-4444-aaaaaaaaaaaa", "00000000:77:00.0"
 AT_PLACE = "%d.pci_sbdf=0000:77:00.0;%d.pci_segment=0;%d.pci_bus=0x77;%d.pci_device=0;"
 LOWER, OFF = (
     "power limit is %d W; other cards of this name have 950 W",
@@ -283,7 +283,7 @@ LOWER, OFF = (
         ("2.enforced_power_limit=0", []),
         ("2.enforced_power_limit=300000;2.name=another card", []),
         ("2.enforced_power_limit=300000;2.lost=TIMEOUT", []),
-        ("1.uuid=%s;3.uuid=%s" % (UUID, UUID), [(n, "answers", TWIN % ("UUID", UUID, 4 - n)) for n in (1, 3)]),
+        ("1.uuid=%s;3.uuid=%s" % (UUID, UUID.upper()), [(n, "answers", TWIN % ("UUID", UUID, 4 - n)) for n in (1, 3)]),
         ("1.uuid=;3.uuid=", []),  # a finding of each
         (
             AT_PLACE % ((1,) * 4) + AT_PLACE % ((3,) * 4),
