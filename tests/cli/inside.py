@@ -21,7 +21,7 @@ from pymtml_cli.common.options import spelled as spelled_options
 from pymtml_cli.common.text import safe, width
 from pymtml_cli.completion import Option
 from pymtml_cli.dropin import drop_in, links, run
-from pymtml_cli.health import checks, child, containers, doctor, health, lock, xid
+from pymtml_cli.health import checks, child, containers, doctor, health, lock, report, xid
 from pymtml_cli.health.checks import CHECKS, LIMITS, OF_CARD, SEVERITY
 from pymtml_cli.health.lock import Lock, default_path
 from pymtml_cli.hosts import facts as hostfacts

@@ -110,6 +110,9 @@ def test_the_driver_s_files_are_read_without_its_library(machine, proc):
 
 def test_a_card_that_mtml_lost_has_its_state(proc):
     """Of the files that belong to none of the cards, only those whose node is there are of this machine."""
+    driver_tree(proc, 2, status={0: driver_files.status(), 1: driver_files.status(firmware="DEAD")})
+    (line,) = said("firmware", "-i", "0")  # nothing of the card that -i leaves out
+    assert line.startswith("OK ")
     driver_tree(proc, 3, status=driver_files.status(firmware="DEAD"))
     lines = said("firmware", set="1.lost=TIMEOUT")
     assert "CRITICAL firmware: GPU 0: Firmware Status DEAD" in lines and not any("gpu02" in line for line in lines)

@@ -202,6 +202,10 @@ def test_errors_that_the_kernel_counts(page, tmp_path, monkeypatch):
     found = page("--hpc-job-dir", str(tmp_path))[OF_CARD + "pcie_aer_errors_total"]
     errors = [(labels["gpu"], labels["severity"], labels["error"], value) for labels, value in found]
     assert errors == [("1", "correctable", "BadTLP", 90), ("1", "fatal", "DLP", 2)]
+    values = metrics_series.kernel_errors({("fatal", "DLP"): 2})
+    lost = dict(gpu=1, uuid="u", info=[], up=False, parts=[], values=values)
+    text = metrics.page(metrics_collector.Collection(None, 1, [lost], {}, {}, {}, 0, 0)).decode("ascii")
+    assert '_errors_total{error="DLP",gpu="1",severity="fatal",uuid="u"} 2.0' in text
     monkeypatch.setenv("PYMTML_PROC_ROOT", str(tmp_path))
     fatal = "WARNING", "fatal PCIe errors (AER) since the host started: 2"
     often = "NOTE", "corrected PCIe errors (AER) per hour since the host started: 90"

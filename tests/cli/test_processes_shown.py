@@ -214,6 +214,8 @@ def test_programs_read_a_list_and_people_a_remark(proc, arguments, terminal, tmp
 def test_processes_that_are_not_known_are_no_empty_list_to_people(proc, terminal, capsys, monkeypatch):
     (proc / "1" / "fd").rmdir()
     (proc / "1").rmdir()
+    with simulated.machine("s80"):
+        assert invoke("pmon", "-c", "1").lines[2].split() == ["0"] + ["-"] * 9
     with simulated.machine("s80"), Machine() as machine:
         monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
         said = []

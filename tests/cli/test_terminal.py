@@ -15,7 +15,7 @@ import time
 import pytest
 import simulated
 from command import COMMAND, command_environment, run_command
-from inside import checks, devices, health, main
+from inside import devices, main
 from mtml_simulator import driver_files
 
 
@@ -104,8 +104,6 @@ def test_people_read_the_verdict_first_and_what_is_well_last():
     levels = [re.match(r"(?:\x1b\[2m)?(OK|N/A|NOTE) ", line).group(1) for line in rest[4:]]
     assert levels == sorted(levels, key=("NOTE", "OK", "N/A").index) and set(levels) == {"NOTE", "OK", "N/A"}
     assert Terminal("health", "-q", **machine).finish()[1].splitlines() == [first] + rest[:4]
-    drain = checks.finding("pages", checks.Outcome("WARNING", "waiting", advice="drain"))
-    assert health.lines([drain]) == [("WARNING", "WARNING  pages: waiting: drain", None)]  # the advice comes once
     for_programs = run_command("health", **machine).stdout.splitlines()
     assert for_programs[:2] == ["CRITICAL " + hot, "OK       driver: answers"]
     assert run_command("health", "-q", **machine).stdout.splitlines() == ["CRITICAL " + hot, "WARNING  " + narrow]

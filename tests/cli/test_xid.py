@@ -59,16 +59,16 @@ def test_the_records_of_all_cards_in_order(proc):
     link = {"xid": 0x07000001, "severity": "warn", "text": "\0\0port 3\x1b[2J down", "seconds": NOW + 60}
     unknown = {"xid": 0x7F00ABCD, "severity": 5, "scope": 6, "seconds": NOW + 120}
     recorded(proc, unknown, link)
-    first = event_record(seconds=NOW, **TRAP)
+    first = event_record(seconds=NOW + 90, **TRAP)
     (proc / "driver" / "musa" / "gpu00" / "event_report").write_bytes(first)
     result = run("xid")
     assert (result.status, result.stderr) == (0, "")
     head, *rows = [line.split() for line in result.lines]
     assert head == ["time", "gpu", "xid", "name", "severity", "scope", "pid", "text"]
     assert rows == [
-        ["2026-11-07", "05:20:00", "0", "5000002", "gpu_bios_trap", "fatal", "gpu", "4242", "trap"],
         ["2026-11-07", "05:21:00", "1", "7000001", "MTLINK_XID_LINK_DOWN", "warn", "gpu", "-"]
         + ["port", "3\\x1b[2J", "down"],
+        ["2026-11-07", "05:21:30", "0", "5000002", "gpu_bios_trap", "fatal", "gpu", "4242", "trap"],
         ["2026-11-07", "05:22:00", "1", "7f00abcd", "-", "5", "6", "-"],
     ]
     assert [line.split()[3] for line in run("xid", "-i", "1").lines[1:]] == ["7000001", "7f00abcd"]
