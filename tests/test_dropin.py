@@ -242,6 +242,7 @@ def test_ray_hands_out_cards_by_the_variable_of_musa(ask_ray):
     cases = [
         ({}, None),
         ({"MUSA_VISIBLE_DEVICES": "all"}, None),
+        ({"MUSA_VISIBLE_DEVICES": " ALL "}, None),
         ({"MUSA_VISIBLE_DEVICES": "4, 5"}, ["4", "5"]),
         ({"MUSA_VISIBLE_DEVICES": ""}, []),
         ({"MUSA_VISIBLE_DEVICES": "NoDevFiles"}, []),

@@ -322,7 +322,11 @@ def test_the_types_of_events(driver):
     nvml.nvmlDeviceRegisterEvents(card(0), nvml.nvmlEventTypeNone, events)
     driver.write(0, event_record(NEWS))
     assert all_events(events) == []
-    for types in (nvml.nvmlEventTypeAll, TYPE | nvml.nvmlEventTypeClock, -1):
+    nvml.nvmlDeviceRegisterEvents(card(0), TYPE, events)
+    driver.write(0, event_record(NEWS, pid=1))
+    nvml.nvmlDeviceRegisterEvents(card(0), TYPE, events)  # again: what has come meanwhile is not lost
+    assert all_events(events) == [NEWS]
+    for types in (nvml.nvmlEventTypeAll, TYPE | nvml.nvmlEventTypeClock, TYPE | 1 << 40, -1):
         plainly_unsupported(nvml.nvmlDeviceRegisterEvents, card(0), types, events)
     (driver.files[2].parent / "devname").write_text("mtgpu.9\n")
     for index in (1, 2):

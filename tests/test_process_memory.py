@@ -150,6 +150,8 @@ def test_memory_is_not_asked_for_where_the_user_says_so(card, monkeypatch):
     card.answers(BOTH)
     monkeypatch.setenv("PYMTML_PROCESS_MEMORY", "0")
     assert (card.memory(), card.calls()) == (UNKNOWN, [])
+    monkeypatch.setenv("PYMTML_PROCESS_MEMORY", "")
+    assert card.memory(anew=True) == {5: 100, 6: 200}
 
 
 @pytest.mark.parametrize("number, questions", [(errno.ENOTTY, 1), (errno.ENODEV, 1), (errno.EINTR, 3)])
@@ -187,8 +189,9 @@ def test_entries_of_another_card(card):
     """The driver's number of a card is the minor number of its render node, where that is there."""
     (card.folder / "renderD128").symlink_to("/dev/zero")
     minor = os.minor(os.stat("/dev/zero").st_rdev)
-    for device, expected in ((minor, {5: 100, 6: 200}), (minor + 1, UNKNOWN)):
-        card.answers("device = %d\n" % device + BOTH)
+    also = ENTRY.strip() % (8, 1) + " device=%d\n" % (minor + 1)  # one among the card's own
+    for device, more, expected in ((minor, "", {5: 100, 6: 200}), (minor + 1, "", UNKNOWN), (minor, also, UNKNOWN)):
+        card.answers("device = %d\n" % device + BOTH + more)
         simulated.set_value(0, "render_path", card.folder / "renderD128")
         assert card.memory(anew=True) == expected
 
@@ -216,6 +219,8 @@ def test_a_gpu_without_memory_of_its_own(card):
     assert card.memory() == {5: 0, 6: 0}
     simulated.set_faults("mtmlDeviceGetPciInfo=NOT_SUPPORTED")
     assert card.memory(anew=True) == {5: 1024, 6: 0}
+    card.answers(BOTH + "process = 5 uma=1000\n")
+    assert card.memory(anew=True) == {5: 100, 6: 200}
 
 
 def test_memory_in_use_that_is_not_known(card):

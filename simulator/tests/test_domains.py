@@ -35,8 +35,12 @@ def test_shortest_paths():
         # Without their direct links the two are joined through each of the others.
         for link in (12, 13):
             interface.sim_set(0, "mtlink_state.%d" % link, "DOWN")
+        matrix = (ctypes.c_void_p * 18)()
         expected = sorted([devices[0].value, devices[middle].value, devices[7].value] for middle in range(1, 7))
         assert sorted(paths_between(devices[0], devices[7])) == expected
+        for count, length in ((5, 3), (6, 2)):
+            reason = interface.reason("mtmlDeviceGetMtLinkShortestPaths", devices[0], devices[7], count, length, matrix)
+            assert reason == "INSUFFICIENT_SIZE"
         interface.sim_set(0, "mtlink_state.12", "DOWNGRADE")
         assert len(paths_between(devices[0], devices[7])) == 1
 
@@ -91,7 +95,7 @@ def test_topology_levels_may_include_nearer_ones():
     with Session("s4000x8") as session:
         device = session.device(0)
         assert [uint("mtmlDeviceCountDeviceByTopologyLevel", device, level) for level in range(6)] == [0, 1, 0, 2, 0, 4]
-        array = (ctypes.c_void_p * 3)()
+        array = (ctypes.c_void_p * 3)(1, 2, 3)
         interface.call("mtmlDeviceGetDeviceByTopologyLevel", device, 3, 3, array)
         assert list(array) == [session.device(2).value, session.device(3).value, None]
         interface.sim_set(interface.MACHINE, "topology_includes_nearer", "yes")

@@ -470,6 +470,9 @@ def test_latency(tmp_path):
     """By the variable, by a key, and by the profile, which the variable overrides."""
     with Session(MTML_SIM_LATENCY_NS="4000000") as session:
         assert shortest_call(session) >= 0.004
+        before = time.monotonic()
+        interface.LIBRARY.mtmlErrorString(0)
+        assert time.monotonic() - before >= 0.004
         interface.sim_set(interface.MACHINE, "latency_ns", 0)
         assert shortest_call(session) < 0.004
         interface.sim_set(interface.MACHINE, "latency_ns", 8000000)

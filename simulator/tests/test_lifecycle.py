@@ -257,14 +257,16 @@ def test_mpc_batch():
 def test_reset_is_counted_and_ends_the_handles_of_its_device_only():
     with Session("s5000x8+frozen") as session:
         other, device = session.gpu(0), session.device(3)
-        interface.sim_set(3, "ecc_corrected_volatile", 9)
+        for key in ("ecc_corrected_volatile", "ecc_corrected_aggregate"):
+            interface.sim_set(3, key, 9)
         before = int(interface.sim_get(3, "resets"))
         interface.call("mtmlDeviceReset", device)
         assert int(interface.sim_get(3, "resets")) == before + 1
         assert uint("mtmlGpuGetClock", other) == int(interface.sim_get(0, "gpu_clock"))
         assert session.device(3).value != device.value
         assert uint("mtmlDeviceGetIndex", session.device(3)) == 3
-        assert interface.sim_get(3, "ecc_corrected_volatile") == "0"
+        counters = [interface.sim_get(3, "ecc_corrected_" + kind) for kind in ("volatile", "aggregate")]
+        assert counters == ["0", "9"]
 
 
 def test_reboot_is_refused_while_initialized():
@@ -402,6 +404,8 @@ def test_log_callback_may_call_the_library(log):
 
 
 def test_log_refusals(log, tmp_path):
+    log.fileConfig.level, log.fileConfig.file = 4, str(tmp_path / "log").encode()
+    interface.call("mtmlLogSetConfiguration", ctypes.byref(log))
     log.fileConfig.file = str(tmp_path / "no" / "log").encode()
     assert interface.reason("mtmlLogSetConfiguration", ctypes.byref(log)) == "NOT_SUPPORTED"
     log.fileConfig.file = b""
@@ -410,6 +414,9 @@ def test_log_refusals(log, tmp_path):
     log.consoleConfig.level = 0
     ctypes.memset(ctypes.addressof(log) + 28, ord("x"), 200)
     assert interface.reason("mtmlLogSetConfiguration", ctypes.byref(log)) == "INVALID_ARGUMENT"
+    with Session():
+        pass
+    assert (tmp_path / "log").read_text().endswith("library shut down, 0 in use\n")  # the log goes on as it was
 
 
 def test_log_console(tmp_path):
