@@ -309,8 +309,8 @@ def test_json_of_eight_cards():
 
 
 def test_json_of_a_card_without_two_numbers_alike():
-    report = json.loads(gmi("-q", "--json", profile=os.path.join(packaged.ROOT, "tests", "distinct.ini+frozen")))
-    gpu = report["GPU"][0]
+    machine = os.path.join(packaged.ROOT, "tests", "distinct.ini+frozen")
+    gpu = json.loads(gmi("-q", "--json", profile=machine, MTML_SIM_SET="0.memory_type=LPDDR4"))["GPU"][0]
     assert gpu["Utilization"] == {"Gpu": "61%", "Memory": "66%", "Encoder": "22%", "Decoder": "23%"}
     assert gpu["Clocks"] == {"Graphics": "1401MHz", "Memory": "2101MHz", "Video": "1101MHz"}
     assert gpu["Max Clocks"] == {"Graphics": "1751MHz", "Memory": "2501MHz", "Video": "1201MHz"}
@@ -318,11 +318,10 @@ def test_json_of_a_card_without_two_numbers_alike():
     assert gpu["Decoder Stats"] == {"Active Sessions": "1", "Average FPS": "25"}
     assert gpu["Ecc Mode"] == {"Current": "On-die, EDC", "Pending": "Disabled"}
     assert gpu["FB Memory Usage"] == {"Total": "16384MiB", "Used": "3072MiB", "Free": "13312MiB"}
-    assert [gpu["FB Memory Spec"][key] for key in ("Speed", "Bandwidth", "Bus Width")] == [
-        "20001Mbps",
-        "768GBps",
-        "512bits",
-    ]
+    assert list(gpu["FB Memory Spec"].values()) == ["LPDDR4", "Micron", "20001Mbps", "768GBps", "512bits"]
+    assert gpu["Fan"] == {"Channel": "3", "Speed": {"Fan0": "31%", "Fan1": "33%", "Fan2": "35%"}}
+    assert list(gpu["Display Interface"].values()) == ["DP", "7680x4320@60.0Hz", "HDMI", "3840x2160@120.0Hz"]
+    assert gpu["Retired Pages"] == {"Single Bit ECC": "2", "Double Bit ECC": "3", "Pending Page Blacklist": "Yes"}
     pci = gpu["PCI"]
     assert (pci["Subsystem Vendor ID"], pci["Subsystem Device ID"]) == ("0x1ED5", "0x0401")
     assert pci["GPU Link Info"] == {
@@ -343,8 +342,9 @@ def test_display_in_the_order_asked_for():
     assert heads == ["Utilization", "Temperature", "FB Memory Usage"]
     assert gmi("--query", "--display=utilization,temperature,memory", "--id=2") == text
     assert text.splitlines()[3] == "GPU2 " + profiles.read("s5000x8")["device.2"]["pci_sbdf"]
-    report = json.loads(gmi("-q", "-d=CLOCK", "--json"))
-    assert [list(gpu) for gpu in report["GPU"]] == [["Index", "Clocks", "Max Clocks"]] * 8
+    report = json.loads(gmi("-q", "-d=CLOCK,ECC,FAN,POWER,PERFORMANCE,PCI", "--json"))
+    sections = ["Index", "Clocks", "Max Clocks", "Ecc Mode", "Retired Pages", "Fan", "Power Readings"]
+    assert [list(gpu) for gpu in report["GPU"]] == [sections + ["Performance State", "PCI"]] * 8
 
 
 @pytest.mark.parametrize("key", ["number", "uuid", "pci_sbdf", "PCI_SBDF"])
@@ -388,7 +388,8 @@ def cells(text):
 
 
 def test_matrix_without_some_links():
-    rows = cells(gmi("topo", "-mg", MTML_SIM_SET="0.mtlink_state.0=DOWN;0.mtlink_state.2=DOWN;0.mtlink_state.3=DOWN"))
+    down = ";".join("0.mtlink_state.%d=DOWN" % link for link in (0, 2, 3))
+    rows = cells(gmi("topo", "-mg", MTML_SIM_SET=down + ";0.mtlink_state.1=DOWNGRADE"))
     assert (rows[0][1], rows[0][3]) == ("MT1", "MT2")
     assert rows[0][2] in ("SPB", "MPB", "PHB", "NODE")
     assert cells(gmi("topo", "-mg", "-i", "0,3")) == [["X", "MT2"], ["MT2", "X"]]
@@ -416,8 +417,8 @@ def test_p2p():
 
 
 def test_links():
-    text = gmi("mtlink", "-s", MTML_SIM_SET="1.mtlink_state.13=DOWN")
-    assert text.count(":  UP\n") == 111 and text.count(":  DOWN\n") == 1
+    text = gmi("mtlink", "-s", MTML_SIM_SET="1.mtlink_state.13=DOWN;2.mtlink_state.0=DOWNGRADE")
+    assert [text.count(":  %s\n" % state) for state in ("UP", "DOWN", "DOWNGRADE")] == [110, 1, 1]
     assert text.splitlines()[:2] == ["GPU0 00000000:2a:00.0", "    LINK0                                         :  UP"]
     assert gmi("mtlink", "-s", "-i", "1").splitlines()[0].startswith("GPU1 ")
 
@@ -425,7 +426,7 @@ def test_links():
 def test_links_without_mtlink():
     unavailable = "Error: the requested operation is not available on target device\n"
     assert gmi("mtlink", "-s", profile="s80", status=1) == unavailable
-    for arguments in (["vgpu", "-q"], ["-r"], ["-e", "1"], ["event", "-h"]):
+    for arguments in (["vgpu", "-q"], ["-r"], ["-e", "1"], ["-mm"], ["event", "-h"]):
         assert gmi(*arguments, status=1) == unavailable
 
 
@@ -448,6 +449,8 @@ def test_links_without_mtlink():
         (["-q=1"], "Error: -q takes no value"),
         (["-q", "-L"], "Error: more than one of"),
         (["-l", "0"], "Error: -l needs a number of seconds"),
+        (["-l", "86401"], "Error: -l needs a number of seconds"),
+        (["-l", "86400", "-i", "8"], "Error: there is no GPU 8"),
         (["topo"], "Error: topo needs -m, -mg or -p2p"),
         (["topo", "-p2p", "x"], "Error: -p2p needs r or w"),
         (["topo", "-m", "-i", "0", "1"], "Error: invalid argument 1"),
