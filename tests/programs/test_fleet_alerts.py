@@ -192,12 +192,13 @@ def test_names_of_dcgm_beside_a_host_that_is_two_targets(tmp_path):
         ("second", "", ["identity", "info driver=5.2 name=MTT pci_bus_id=00000000:00:00.0"]),
     ):
         keys = ["GPU 0 %s%s" % (one, more) for one in FOR_DCGM] + ["GPU 0 " + one for one in infos]
-        series = {selector: ("1", "1") for key in keys for selector in selectors(key)}
+        series = {selector: ("7" if "xid" in key else "1",) * 2 for key in keys for selector in selectors(key)}
         hosts.append(STATES[0]._replace(host=host, series=series, target={"job": "mthreads"}))
     with open(os.path.join(FLEET, "dcgm.rules.yml"), encoding="utf-8") as file:
         names = len(re.findall("record: DCGM", file.read()))
     counts = {"well": names, "twin": 2 * names, "second": names}
     samples = [{"labels": '{instance="%s"}' % host, "value": count} for host, count in counts.items()]
     asked = {"expr": 'count by (instance) ({__name__=~"DCGM.+"})', "eval_time": "5m", "exp_samples": samples}
-    done = promtool(tmp_path, MINUTE, "15s", {"promql_expr_test": [asked]}, hosts, "dcgm.rules.yml")
+    xids = dict(asked, expr="count(DCGM_FI_DEV_XID_ERRORS == 7)", exp_samples=[{"labels": "{}", "value": 4}])
+    done = promtool(tmp_path, MINUTE, "15s", {"promql_expr_test": [asked, xids]}, hosts, "dcgm.rules.yml")
     assert done.returncode == 0 and "SUCCESS" in done.stdout, done.stdout

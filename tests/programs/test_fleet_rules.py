@@ -43,6 +43,7 @@ DCGM_COUNTERS = {
     "DCGM_FI_DEV_POWER_USAGE": lambda keys: int(keys["power_usage"]) / 1000,
     "DCGM_FI_DEV_PCIE_REPLAY_COUNTER": lambda keys: int(keys["pcie_replay_counter"]),
     "DCGM_FI_DEV_GPU_UTIL": lambda keys: int(keys["gpu_utilization"]),
+    "DCGM_FI_PROF_GR_ENGINE_ACTIVE": lambda keys: int(keys["gpu_utilization"]) / 100,
     "DCGM_FI_DEV_MEM_COPY_UTIL": lambda keys: int(keys["memory_utilization"]),
     "DCGM_FI_DEV_ENC_UTIL": lambda keys: int(keys["encoder_utilization"]),
     "DCGM_FI_DEV_DEC_UTIL": lambda keys: int(keys["decoder_utilization"]),
@@ -137,7 +138,13 @@ def fleet(servers):
 
 def test_a_dashboard_of_dcgm_answers(fleet):
     running = fleet({"node01": ("s5000x8", 8), "node02:9406": ("s3000-mpc", 2)})
-    until(lambda: len(running.query('DCGM_FI_DEV_GPU_UTIL{Hostname="node02"}')) == 4)  # three instances and a card
+    for name in (
+        "DEV_GPU_UTIL",
+        "PROF_GR_ENGINE_ACTIVE",
+        "DEV_FB_USED",
+        "DEV_FB_FREE",
+    ):  # of three instances and a card
+        assert until(lambda: len(running.query('DCGM_FI_%s{Hostname="node02"}' % name)) == 4)
     until(lambda: len(running.query("DCGM_FI_DEV_RETIRED_PENDING")) == 8)
     for query in DCGM_QUERIES:
         answers = running.query(query)

@@ -3,6 +3,7 @@
 Nothing is timed here; `make bench` does.
 """
 
+import importlib
 import os
 import re
 import sys
@@ -56,6 +57,17 @@ def test_machine_of_the_programs(tmp_path):
         simulator, nvml = one.read(), other.read()
     assert len(re.findall(r"(?m)^\[device\.\d\]", simulator)) == 8 and "name = MTT S5000" in simulator
     assert nvml.count("[gpu]") == 8 and nvml.count("name = MTT S5000") == 8
+
+
+def test_a_section_of_the_results(monkeypatch):
+    """Against which versions, and how much of their time pymtml takes."""
+    monkeypatch.syspath_prepend(FOLDER)
+    common, run = importlib.import_module("common"), importlib.import_module("run")
+    kept = [common.budget("half", common.ratio([1, 2], [2, 4])["median"], limit) for limit in (0.5, 0.49)]
+    document = {"benchmark": "refusals", "machine": common.machine(None), "budgets": kept}
+    text = run.section([dict(document, versions={"nvidia": "13.1", "mthreads": "2.4"})])
+    assert "Against nvidia-ml-py 13.1 and mthreads-ml-py 2.4." in text
+    assert budgets(text) == {("half", "0.50"): "PASS", ("half", "0.49"): "FAIL"}
 
 
 def test_speeds_of_the_readme_are_measured():

@@ -93,6 +93,7 @@ def test_the_source_archive_makes_the_same_wheel(wheel, tmp_path):
         archive.extractall(str(tmp_path))
     (source,) = tmp_path.glob("pymtml_nvml-*")
     assert read(wheels.build("wheel", tmp_path / "again", source)) == read(wheel)
+    assert {"CHANGELOG.md", "LICENSE", "README.md"} <= set(os.listdir(str(source)))
     # Tests need the simulator, which is a project of its own: none are carried that could not be run.
     assert not [file for file in source.rglob("*") if "test" in file.name]
 

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import unittest.mock
 
 import pytest
 import simulated
@@ -106,6 +107,9 @@ def test_a_run_of_an_interpreter_is_written_down(tmp_path, monkeypatch):
     report, record = tmp_path / "report.xml", tmp_path / "record.md"
     report.write_text('<testsuites><testsuite errors="1" failures="1" skipped="20" tests="1234" /></testsuites>')
     assert noxfile.summary(str(report)) == (1212, 20, 2)
+    session = unittest.mock.MagicMock(posargs=["one"], **{"create_tmp.return_value": str(tmp_path)})
+    noxfile.tests(session)
+    session.error.assert_called_once_with("2 tests failed")
     record.write_text("before\n| CPython 3.1 | x |\n%s\n" % noxfile.LAST_ROW)
     monkeypatch.setattr(noxfile, "RECORD", str(record))
     noxfile.note("CPython 3.1", 1212, 20, 2)
@@ -118,6 +122,11 @@ def test_a_run_of_an_interpreter_is_written_down(tmp_path, monkeypatch):
 
 def test_no_address_or_one_that_does_not_answer_keeps_a_release_back(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["check_release.py", "--source"])
+    steps = re.search(r"(?m)^publish:.*\n((?:\t.*\n)+)", check.read("Makefile")).group(1)
+    assert re.findall(r"check_release\.py --source|twine \w+", steps)[-2:] == [
+        "check_release.py --source",
+        "twine upload",
+    ]
     with pytest.raises(SystemExit, match="names no source address"):  # as it stands: there is no repository
         check.main()
     (tmp_path / "source").write_text("")

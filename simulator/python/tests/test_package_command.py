@@ -227,15 +227,19 @@ def test_ctl(tmp_path, daemon):
         (["heal", "1"], "NVMLError_Timeout"),
         (["heal"], "99"),
         (["lose", "0"], "NVMLError_Unknown"),
+        (["lose", "0", "--code", "TIMEOUT"], "NVMLError_Timeout"),
         (["heal", "0"], "99"),
         (["unset", "0.gpu_temperature"], before),
-        (["latency", "0"], before),
+        (["set", "0.ecc_pending_mode", "DISABLE"], before),
+        (["latency", "0.000001"], before),
         (["reboot"], before),
     ):
         done = ctl(tmp_path, *arguments)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), arguments
         assert daemon() == answer, arguments
-    assert ctl(tmp_path, "get", "0.gpu_temperature").stdout == before + "\n"
+    for key, value in (("gpu_temperature", before), ("ecc_mode", "DISABLE"), ("latency_ns", "1000")):
+        card = "machine" if key == "latency_ns" else "0"
+        assert ctl(tmp_path, "get", "%s.%s" % (card, key)).stdout == value + "\n"
     ctl(tmp_path, "set", "5.gpu_clock", "7")
     ctl(tmp_path, "fail", "*", "TIMEOUT", "--after", "2", "--times", "3", "--device", "6")
     shown = ctl(tmp_path, "show").stdout

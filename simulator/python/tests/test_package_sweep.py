@@ -125,6 +125,12 @@ def test_mistake_in_the_marker(tmp_path, arguments, problem):
     assert done.returncode == 4 and problem in done.stdout + done.stderr
 
 
+def test_what_the_marker_says_of_itself():
+    """pytest --markers shows what it takes when nothing is said."""
+    shown = re.match(r"mtml_sweep(\(.*?\)): ", sweeps.MARKER).group(1)
+    assert sweeps._arguments(**eval("dict" + shown)) == sweeps._arguments()
+
+
 @pytest.mark.parametrize("count, end", [(8, "7, 8"), (9, "7, 8, ...")])
 def test_a_report_names_eight_calls(count, end):
     report = sweeps.Report(("TIMEOUT",), ())

@@ -80,7 +80,7 @@ def test_values(trees):
     assert read(card, "current_link_width") == keys["pci_cur_width"]
     assert read(card, "max_link_speed").startswith("%.1f GT/s" % float(keys["pci_max_speed"]))
     assert read(card, "local_cpulist") == keys["cpu_affinity"]
-    assert "DRIVER=mtgpu\n" in read(card, "uevent")
+    assert read(card, "irq") == "104"
     assert os.path.basename(os.readlink(str(card / "driver"))) == "mtgpu"
     assert (root / "dev/mtgpu.5").is_file() and (root / "dev/dri/renderD133").is_file()
     assert read(card, "revision") == "0x01" and (card / "config").read_bytes()[8] == 1
@@ -98,6 +98,12 @@ def test_values_of_which_no_two_are_alike(tmp_path):
     names = ("subsystem_vendor", "subsystem_device", "current_link_width", "max_link_width")
     assert [read(card, name) for name in names] == ["0x1ed5", "0x0401", "4", "16"]
     assert [read(card, name)[:4] for name in ("current_link_speed", "max_link_speed")] == ["8.0 ", "32.0"]
+    kind = "pci:v00001ED5d00000400sv00001ED5sd00000401bc03sc00i00"
+    uevent = (
+        "DRIVER=mtgpu PCI_CLASS=30000 PCI_ID=1ED5:0400 PCI_SUBSYS_ID=1ED5:0401 PCI_SLOT_NAME=0000:2a:00.0 MODALIAS="
+    )
+    assert read(card, "uevent").split() == (uevent + kind).split()
+    assert [read(card, "modalias"), read(card, "class")] == [kind, "0x030000"]
     # Where PCI has them
     assert struct.unpack_from("<HH", (card / "config").read_bytes(), 0x2C) == (0x1ED5, 0x0401)
 
