@@ -518,6 +518,8 @@ def test_hosts_that_must_be_there(document, folder):
     broken = "  node5: not a document, but: ssh: no route"
     assert result.status == 2 and result.lines[1:3] == ["  node[3-4]: no output", broken]
     assert result.lines[-1].startswith("6 hosts, 3 of them not compared; ")
+    result = invoke("compare", *[os.path.join(where, name + ".json") for name in ("node1", "node9")])
+    assert result.lines[-1].startswith("2 hosts; ")
     found = json.loads(invoke("compare", "--json", "--hosts", "node[1-5,10,9]", where).stdout)["not_compared"]
     assert [one["host"] for one in found] == ["node3", "node4", "node5", "node9", "node10"]
 
