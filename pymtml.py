@@ -888,7 +888,7 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _type_ = struct_c_nvmlDevice_t
     __slots__ = tuple(
         "_address _of _device _board _gpu _memory _vpu _name _uuid _serial _index _total"
-        " _cores _bus_width _pci _minor _table _wires _links _sysfs _divisible _memory_errno".split()
+        " _cores _bus_width _pci _minor _driver _wires _links _sysfs _divisible _has_display _memory_errno".split()
     )
 
     _device: "_Any"  # argument for C: the device
@@ -909,7 +909,8 @@ class c_mtmlDevice_t(_Handle, POINTER(struct_c_nvmlDevice_t)):  # type: ignore[m
     _divisible: "bool"  # whether MPC can divide it
     _sysfs: "str"  # its directory in sysfs, with a slash at the end; empty if sysfs does not have it
     _wires: "dict[int, list[tuple[int, int | None]]]"  # by a peer's address: (link number here, there)
-    _table: "str"  # directory of its process table below /proc/driver/musa
+    _driver: "str"  # its directory below /proc/driver/musa
+    _has_display: "bool"  # whether it has display outputs
     _memory_errno: "int"  # why the driver does not report the memory of processes
 
 

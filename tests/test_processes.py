@@ -335,6 +335,7 @@ def test_table(proc, device, what):
     simulated.set_faults("mtmlDeviceCountDisplayInterface=TIMEOUT@0x1")
     assert graphics(device) == []  # the next query asks again whether the card has a display
     assert (compute(device), graphics(device)) == (computes, draws)
+    assert not set(vars(device)) - {"_buffer"}  # what is kept lies in slots (the buffer: PyPy's)
     if isinstance(sampled, list):
         assert shares(device) == sampled
     else:

@@ -341,6 +341,7 @@ def test_written_by_hand(control, other):
         ("0.gpu_temperature", ":2: not of the form NAME = VALUE"),
         ("gpu_temperature = 3", ":2: write 0.KEY"),
         ("0.color = blue", ":2: color = blue: unknown key"),
+        ("0.color = red\n; no line\n0.color = blue", ":4: color = blue: unknown key"),
         ("8.gpu_temperature = 3", ":2: gpu_temperature = 3: the machine has no such card"),
         ("fault.1 = 8.*=TIMEOUT", ":2: 8.*=TIMEOUT: the machine has no such card"),
         ("fault.0 = *=TIMEOUT", ":2: write 0.KEY"),
@@ -350,7 +351,8 @@ def test_mistakes(control, line, problem):
     other = Other()
     written(control, "0.gpu_temperature = 4\n%s\n" % line)
     assert other("temperature()") == 4
-    assert problem in other.end()
+    said = other.end()
+    assert problem in said and said.count("\n") == 1
     # Who begins with it is told at once.
     os.environ["MTML_SIM_PROFILE"] = "s5000x8+frozen"
     assert LIBRARY.mtmlSimLoad() == -1
