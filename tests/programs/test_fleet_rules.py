@@ -138,13 +138,8 @@ def fleet(servers):
 
 def test_a_dashboard_of_dcgm_answers(fleet):
     running = fleet({"node01": ("s5000x8", 8), "node02:9406": ("s3000-mpc", 2)})
-    for name in (
-        "DEV_GPU_UTIL",
-        "PROF_GR_ENGINE_ACTIVE",
-        "DEV_FB_USED",
-        "DEV_FB_FREE",
-    ):  # of three instances and a card
-        assert until(lambda: len(running.query('DCGM_FI_%s{Hostname="node02"}' % name)) == 4)
+    for name in ("DEV_GPU_UTIL", "PROF_GR_ENGINE_ACTIVE", "DEV_FB_USED", "DEV_FB_FREE"):
+        assert until(lambda: len(running.query('DCGM_FI_%s{Hostname="node02"}' % name)) == 4)  # three parts, a card
     until(lambda: len(running.query("DCGM_FI_DEV_RETIRED_PENDING")) == 8)
     for query in DCGM_QUERIES:
         answers = running.query(query)

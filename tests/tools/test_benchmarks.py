@@ -64,8 +64,8 @@ def test_a_section_of_the_results(monkeypatch):
     monkeypatch.syspath_prepend(FOLDER)
     common, run = importlib.import_module("common"), importlib.import_module("run")
     kept = [common.budget("half", common.ratio([1, 2], [2, 4])["median"], limit) for limit in (0.5, 0.49)]
-    document = {"benchmark": "refusals", "machine": common.machine(None), "budgets": kept}
-    text = run.section([dict(document, versions={"nvidia": "13.1", "mthreads": "2.4"})])
+    document = dict(benchmark="refusals", machine=common.machine(None), versions=dict(nvidia="13.1", mthreads="2.4"))
+    text = run.section([dict(document, budgets=kept)])
     assert "Against nvidia-ml-py 13.1 and mthreads-ml-py 2.4." in text
     assert budgets(text) == {("half", "0.50"): "PASS", ("half", "0.49"): "FAIL"}
 

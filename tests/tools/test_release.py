@@ -122,11 +122,7 @@ def test_a_run_of_an_interpreter_is_written_down(tmp_path, monkeypatch):
 
 def test_no_address_or_one_that_does_not_answer_keeps_a_release_back(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["check_release.py", "--source"])
-    steps = re.search(r"(?m)^publish:.*\n((?:\t.*\n)+)", check.read("Makefile")).group(1)
-    assert re.findall(r"check_release\.py --source|twine \w+", steps)[-2:] == [
-        "check_release.py --source",
-        "twine upload",
-    ]
+    assert re.search(r"\npublish:(.*\n\t)+.* tools/check_release\.py --source\n.*twine upload", check.read("Makefile"))
     with pytest.raises(SystemExit, match="names no source address"):  # as it stands: there is no repository
         check.main()
     (tmp_path / "source").write_text("")

@@ -237,9 +237,8 @@ def test_ctl(tmp_path, daemon):
         done = ctl(tmp_path, *arguments)
         assert (done.returncode, done.stdout, done.stderr) == (0, "", ""), arguments
         assert daemon() == answer, arguments
-    for key, value in (("gpu_temperature", before), ("ecc_mode", "DISABLE"), ("latency_ns", "1000")):
-        card = "machine" if key == "latency_ns" else "0"
-        assert ctl(tmp_path, "get", "%s.%s" % (card, key)).stdout == value + "\n"
+    for key, value in (("0.gpu_temperature", before), ("0.ecc_mode", "DISABLE"), ("machine.latency_ns", "1000")):
+        assert ctl(tmp_path, "get", key).stdout == value + "\n"
     ctl(tmp_path, "set", "5.gpu_clock", "7")
     ctl(tmp_path, "fail", "*", "TIMEOUT", "--after", "2", "--times", "3", "--device", "6")
     shown = ctl(tmp_path, "show").stdout

@@ -126,9 +126,7 @@ def test_mistake_in_the_marker(tmp_path, arguments, problem):
 
 
 def test_what_the_marker_says_of_itself():
-    """pytest --markers shows what it takes when nothing is said."""
-    shown = re.match(r"mtml_sweep(\(.*?\)): ", sweeps.MARKER).group(1)
-    assert sweeps._arguments(**eval("dict" + shown)) == sweeps._arguments()
+    assert eval("sweeps._arguments" + sweeps.MARKER[len(sweeps.PROPERTY) :].partition(":")[0]) == sweeps._arguments()
 
 
 @pytest.mark.parametrize("count, end", [(8, "7, 8"), (9, "7, 8, ...")])
