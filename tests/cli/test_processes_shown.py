@@ -216,6 +216,7 @@ def test_processes_that_are_not_known_are_no_empty_list_to_people(proc, terminal
     (proc / "1").rmdir()
     with simulated.machine("s80"):
         assert invoke("pmon", "-c", "1").lines[2].split() == ["0"] + ["-"] * 9
+        assert processes.NONE_RUNNING not in invoke("--compact").stdout
     with simulated.machine("s80"), Machine() as machine:
         monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
         said = []
@@ -348,7 +349,10 @@ def test_a_first_look_for_shares_is_followed_by_a_second(proc, monkeypatch, tabl
     with simulated.machine("s3000x2"):
         line = invoke("pmon", "-c", "1", "-s", "u").lines[-1].split()
         assert invoke("pmon", "-c", "1", "-s", "m").status == 0
+        document = json.loads(invoke("pmon", "-c", "1", "--json").stdout)
     assert line[1:4] == ["5", "C", "42" if table != "no table" else "-"]
+    shown = document["devices"][1]["processes"]["list"][0]["gpu_percent"]
+    assert shown == (42 if table != "no table" else None)
     assert looks == {"first look": [0.25], "has samples": [0], "no table": []}[table]
 
 
