@@ -2,6 +2,7 @@
 
 import ctypes
 import os
+import threading
 
 import interface
 import pytest
@@ -101,7 +102,12 @@ def test_load_tells_what_is_wrong(tmp_path):
         pass
     os.environ["MTML_SIM_PROFILE"] = str(path)
     assert LIBRARY.mtmlSimLoad() == -1
+    thread = threading.Thread(target=LIBRARY.mtmlSimAddFaults, args=(None,))  # whose message is its own
+    thread.start()
+    thread.join()
     assert message() == "%s:4: [device.0] color: unknown key" % path
+    short = ctypes.create_string_buffer(4)
+    assert LIBRARY.mtmlSimGetMessage(short, ctypes.c_size_t(4)) == 0 and short.value.decode() == str(path)[:3]
 
 
 def test_end_is_a_last_shutdown():

@@ -165,7 +165,10 @@ def test_faults(other, control):
         assert LIBRARY.mtmlSimSetFaults(None) == 0
         assert isinstance(other("temperature()"), int)
         assert LIBRARY.mtmlSimSet(MACHINE, b"faults", b"8.*=TIMEOUT") == -1
+        assert LIBRARY.mtmlSimAddFaults(b"0.mtmlGpuGetTemperature=TIMEOUT") == 0
     assert "8.*" not in control.read_text()
+    with Session() as session:  # without the file
+        assert isinstance(temperature(session.gpu(0)), int)
 
 
 def test_faults_of_the_variable_are_taken_back(control):
