@@ -1,6 +1,7 @@
 """A card that cannot be opened: the others are shown, and it neither hides nor looks free."""
 
 import os
+import shutil
 
 import pytest
 import simulated
@@ -65,3 +66,7 @@ def test_the_address_of_a_lost_card_is_the_one_that_no_other_has(further, named,
     with simulated.machine("s3000x2", **LOST):
         last = invoke("-L", name="nvidia-smi").lines[-1]
     assert last == "Unable to determine the device handle for GPU%s: Unknown Error" % named
+    shutil.rmtree(os.path.join(str(tmp_path), "bus", "pci", "devices", "0000:3b:00.0"))
+    with simulated.machine("s4000x8", set="0.lost=DRIVER_FAILURE;1.lost=DRIVER_FAILURE"):  # who has the one left?
+        lines = invoke("-L", name="nvidia-smi").lines
+    assert lines[-2:] == [last.replace(named, " %d" % card) for card in (0, 1)]
